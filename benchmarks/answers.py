@@ -147,9 +147,9 @@ def by_known(membership: dict[str, Any]) -> dict[int | None, dict[str, Any]]:
 
 def tpr(at: dict[str, Any], written: Callable[[Any], str]) -> str:
     """Return the share of members recognised at 1 % false positives, and whether it is rough."""
-    for each in at["found"]:
-        if each["alarms"] == 0.01:
-            return f"{written(each['found'])}{' (rough)' * each['rough']}"
+    for each in at["tpr_at_fpr"]:
+        if each["fpr"] == 0.01:
+            return f"{written(each['tpr'])}{' (rough)' * each['rough']}"
     return written(None)
 
 

@@ -149,7 +149,7 @@ def classes(
     return {
         "plain": plain.class_linkage.rate,
         "informed": informed.class_linkage.rate,
-        "at most": informed.ceiling.rate,
+        "at most": informed.upper_bound.rate,
     }
 
 

@@ -102,7 +102,10 @@ def inference(found: InferenceResult | str) -> list[str]:
         return ["–", "–"]
     gains = [
         [way and way.gained.rate for way in some]
-        for some in ([way.value for way in found.ways], [way.rated for way in found.ways])
+        for some in (
+            [way.value for way in found.adversaries],
+            [way.rated for way in found.adversaries],
+        )
     ]
     return [", ".join(f"{100 * g:+.1f}" for g in some if g is not None) for some in gains]
 

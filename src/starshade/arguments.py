@@ -35,7 +35,7 @@ _KINDS: Mapping[str, Kind] = {
 _PLACES = ("Path", "Where")
 #: classes of the house, and how to come by them
 _HOUSE = {
-    "Audit": "Audit() has the usual limits.",
+    "Audit": "Audit() has the default thresholds.",
     "Auxiliary": "read_auxiliary reads them.",
     "Comparison": "compare makes one.",
     "Dossier": "compile_dossier makes one.",
@@ -144,7 +144,7 @@ def _a_path(name: str, value: Any) -> Any:
     except UnicodeEncodeError:
         bad = True
     if bad:
-        raise ConfigError(f"{called(name)}: no file can have that name", setting=name)
+        raise ConfigError(f"{called(name)}: not a valid file name", setting=name)
     return value
 
 

@@ -88,7 +88,7 @@ def _possible(threads: int) -> int:
         raise ConfigError(f"{called('threads')} {threads}: must be 1 or more")
     most, why = _most_threads()
     if threads > most:
-        note(f"threads: {threads:,} asked, {why}: {most} {'is' if most == 1 else 'are'} used")
+        note(f"threads: {threads:,} requested, {why}: {most} {('is' if most == 1 else 'are')} used")
     return min(threads, most)
 
 
@@ -107,7 +107,7 @@ def parse_bytes(text: str) -> int:
         amount = math.nan
     if not 1 <= amount < 2**63:
         raise ConfigError(
-            f"{called('memory')} {text!r}: no amount of memory",
+            f"{called('memory')} {text!r}: not an amount of memory",
             advice="Examples: 8G, 500M, 1.5GiB.",
         )
     return int(amount)

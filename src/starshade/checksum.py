@@ -87,7 +87,7 @@ def without_checksum(facts: dict[str, Any]) -> dict[str, Any]:
     if CHECKSUM not in facts:
         raise ValueError("it has no checksum")
     if facts[CHECKSUM] != _checksum(content):
-        raise ValueError("its checksum is that of other content")
+        raise ValueError("its checksum does not fit its content")
     return content
 
 
@@ -102,9 +102,9 @@ def _checksum(content: dict[str, Any]) -> str:
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     facts = dict(pairs)
     if len(facts) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key repeats")
     return facts
 
 
 def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")

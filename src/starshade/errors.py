@@ -19,7 +19,7 @@ from __future__ import annotations
 
 
 class StarshadeError(Exception):
-    """Everything that starshade raises on purpose.
+    """Base class of the errors that starshade raises.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class StarshadeError(Exception):
 
 
 class UserError(StarshadeError, ValueError):
-    """The request cannot be carried out as it was asked.
+    """The request cannot be carried out as given.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class TakenError(OutputError):
 
 
 class EngineError(UserError):
-    """Whoever works on shards cannot: the request may be asked again once that is mended."""
+    """The execution engine failed; the request can be repeated once that is fixed."""
 
 
 class UnmetError(UserError):
@@ -83,7 +83,7 @@ class UnmetError(UserError):
 
 
 class InternalError(StarshadeError):
-    """A promise that starshade makes to itself was broken."""
+    """An internal condition of starshade does not hold."""
 
     def __init__(self, message: str) -> None:
         super().__init__(

@@ -13,12 +13,14 @@ value under the key.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from starshade.markup import block, paragraph, table
 from starshade.plain import percent
+from starshade.renamed import newer_names
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,24 @@ def found_html(title: str, found: Sequence[Figure], text: str, tables: Sequence[
     return block(title, first, *others, paragraph(text))
 
 
-class Shown:
+class Renamed:
+    """Attributes by the names of earlier versions (`starshade.renamed`), with a warning."""
+
+    if not TYPE_CHECKING:  # a type checker is to find wrong names
+
+        def __getattr__(self, name: str) -> Any:
+            for newer in newer_names(name):
+                try:
+                    value = object.__getattribute__(self, newer)
+                except AttributeError:
+                    continue
+                text = f"{type(self).__name__}.{name} is now called {newer}"
+                warnings.warn(text, DeprecationWarning, stacklevel=2)
+                return value
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class Shown(Renamed):
     """A paragraph, which is its text, and figures and tables; doors are written over these."""
 
     @property

@@ -18,7 +18,7 @@ Value = str | int | float | Sequence[str] | None
 #: setting, value → how it is written; empty where this door has no such setting
 Speller = Callable[[str, Value], str]
 
-_ELSEWHERE = "a setting that only the command line has"
+_ELSEWHERE = "a setting of the command line only"
 #: what is no argument of the function that was called
 _IN_PYTHON = {
     "memory": "budget.limits(memory=…)",

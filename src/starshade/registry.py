@@ -64,6 +64,6 @@ def find(entries: Iterable[Entry], name: str, kind: str) -> Entry:
     close = get_close_matches(name, by_name, n=1)
     hint = f" Did you mean {close[0]}?" if close else ""
     raise ConfigError(
-        f"{kind} {name!r}: there is none of this name",
+        f"{kind} {name!r}: unknown",
         advice=f"Known: {', '.join(sorted(by_name))}.{hint}",
     )

@@ -38,13 +38,37 @@ _CHECKED = {
     "everyone_proximate": "all_proximate",
     "fewest_groups": "fewest_classes",
 }
-_ATTACKED = {"half_have": "median_ratings"}
+_ATTACKED = {
+    "half_have": "median_ratings",
+    "disclosed": "class_contents_known",
+    "sure": "min_posterior",
+    "one_person": "one_user",
+}
+_AUDITED = {
+    "homogeneity": {"groups": "classes", "learnt": "ratings_disclosed"},
+    "likelihood": {
+        "class_found": "class_linkage",
+        "ceiling": "upper_bound",
+        "impossible": "no_possible_record",
+        "silence": "abstention",
+        "silent": "abstained",
+    },
+    "link-existence": {"groups": "classes", "everybody": "all_members", "nobody": "no_member"},
+    "padding": {"groups": "classes", "groups_tried": "classes_tested", "shown": "non_null"},
+    "fake-edges": {"groups": "classes"},
+    "tracker": {"mistaken": "wrong", "unasked": "not_queried"},
+}
+_ERASED = {"receipts": "key_files", "receipt": "key_file", "gone": "left_before"}
+_IN_AUDIT = {**_ATTACKED, **{old: new for own in _AUDITED.values() for old, new in own.items()}}
 
-#: older key → key, at any depth, by command; "attack padding": of one attack, "attack" of all
-RENAMED: Mapping[str, Mapping[str, str]] = {
+#: older key → key, or several, at any depth, by command; "attack padding": of one attack
+RENAMED: Mapping[str, Mapping[str, str | tuple[str, ...]]] = {
     "attack": _ATTACKED,
-    "attack likelihood": {"class_found": "class_linkage"},
+    **{f"attack {name}": own for name, own in _AUDITED.items()},
     "attack composition": {
+        "pinned": "certain",
+        "alone": "unique",
+        "each": "per_release",
         "class_found": "class_linkage",
         "record_found": "re_identification",
         "record_with_class": "re_identification_in_class",
@@ -54,16 +78,49 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
         "cells_pinned": "cells_certain",
         "people_alone": "people_unique",
     },
-    "attack padding": {"groups_tried": "classes_tested"},
-    "attack predicate": {"classes_tried": "classes_tested"},
+    "attack predicate": {
+        "classes_tried": "classes_tested",
+        "outsiders": "non_members",
+        "isolates": "singling_out",
+        "blind": "baseline",
+        "light": "low_weight",
+        "nobody": "no_member",
+    },
+    "attack membership": {
+        "outsiders": "non_members",
+        "found": ("tpr_at_fpr", "tpr"),
+        "alarms": "fpr",
+    },
+    "attack inference": {
+        "ways": "adversaries",
+        "inside": "with_person",
+        "outside": "without_person",
+        "crowd": "baseline",
+        "difference": "gain",
+    },
     "check": _CHECKED,
-    "anonymize": _MADE,
+    "anonymize": {
+        **_MADE,
+        "tries": "attempts",
+        "obstacles": "failing_checks",
+        "word": "verdict_text",
+    },
     "measure": _UTILITY,
     "data describe": _RELEASE,
-    "audit": {**_UTILITY, **_CHECKED, **_RELEASE, **_ATTACKED},
+    "data convert": {"made_harmless": "escaped_texts"},
+    "erase": _ERASED,
+    "audit": {**_UTILITY, **_CHECKED, **_RELEASE, **_IN_AUDIT},
     "compare": {**_UTILITY, **_RELEASE, "class_found": "class_linkage"},
-    "demo": {**_MADE, **_CHECKED, **_ATTACKED},
-    "run": {**_UTILITY, **_CHECKED},
+    "demo": {**_MADE, **_CHECKED, **_IN_AUDIT},
+    "run": {**_UTILITY, **_CHECKED, "facts": "notes", "again": "unchanged"},
+    "report": {"edition": "audience"},
+}
+#: the same for the objects under one key, in every command
+_UNDER: Mapping[str, Mapping[str, str]] = {
+    "utility": {"smallest_class": "smallest_class"},
+    "padding": {"groups_tried": "classes_tested"},
+    "checks": {"beside": "other_values", "knew": "knowledge", "before": "initial"},
+    "profile_disclosure": {"group_found": "class_linkage"},
 }
 
 
@@ -74,19 +131,28 @@ def older_keys(command: str, result: Any) -> Any:
     --------
     >>> older_keys("attack padding", {"classes_tested": 3, "rank": 2})
     {'groups_tried': 3, 'rank': 2}
+    >>> older_keys("audit", {"checks": [{"initial": 0.5}]})
+    {'checks': [{'before': 0.5}]}
     """
     first = command.partition(" ")[0]
     names = {**RENAMED.get(first, {}), **RENAMED.get(command, {})}
-    older = {new: old for old, new in names.items()}
+    older = {new: old for old, names_now in names.items() for new in _each(names_now)}
 
-    def renamed(value: Any) -> Any:
+    def renamed(value: Any, under: str) -> Any:
         if isinstance(value, Mapping):
-            return {older.get(key, key): renamed(each) for key, each in value.items()}
-        return [renamed(each) for each in value] if isinstance(value, list | tuple) else value
+            own = older | {new: old for old, new in _UNDER.get(under, {}).items()}
+            return {own.get(key, key): renamed(each, key) for key, each in value.items()}
+        return (
+            [renamed(each, under) for each in value] if isinstance(value, list | tuple) else value
+        )
 
-    return renamed(result)
+    return renamed(result, "")
 
 
 def newer_names(name: str) -> list[str]:
     """Return what a key or attribute may be called now."""
-    return [names[name] for names in RENAMED.values() if name in names]
+    return [new for names in RENAMED.values() for new in _each(names.get(name, ()))]
+
+
+def _each(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names

@@ -225,8 +225,8 @@ def _scratch(kind: str) -> tuple[Path, int]:
         place = _temporary()
     except FileNotFoundError:
         raise OutputError(
-            "no temporary folder can be written to",
-            advice="Name one that can be: TMPDIR=FOLDER before the command.",
+            "no temporary folder is writable",
+            advice="Name a writable one: TMPDIR=FOLDER before the command.",
         ) from None
     sweep_scratch()
     with filling(place):
@@ -254,7 +254,7 @@ def _refused(error: OSError, folder: Path) -> OutputError:
     with suppress(OSError):
         free = f", {shutil.disk_usage(folder).free / 1e6:,.1f} MB free"
     return OutputError(
-        f"{subject} has no space left for what is unpacked there{free} ({error.strerror})",
+        f"{subject} has no space left for unpacked files{free} ({error.strerror})",
         advice="Free some space there, or work on another disk: TMPDIR=FOLDER before a command, "
         f"{named('work')} for the studio.",
     )

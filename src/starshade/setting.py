@@ -228,7 +228,7 @@ def shown(value: Any) -> str:
     try:
         number = float(value)
     except OverflowError:
-        return "a number beyond all floats"
+        return "a number too large for a float"
     if abs(number) > _MOST or not isinstance(value, numbers.Integral):
         return f"{number:.12g}"
     return str(value)
@@ -237,7 +237,7 @@ def shown(value: Any) -> str:
 def _beyond(kind: Kind, value: Any) -> str:
     """Say why a whole number is none that can be used."""
     number = value if kind == "integer" and isinstance(value, int | float) else 0
-    return "No data have so many." if number > _MOST else ""
+    return "The largest allowed number is 2**63 - 1." if number > _MOST else ""
 
 
 def is_plain(number: str) -> bool:

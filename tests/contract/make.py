@@ -31,7 +31,7 @@ _SMALL: dict[str, dict[str, Any]] = {
     "inference": {"shadows": 2},
     "membership": {"shadows": 2},
     "homogeneity": {"sensitive": [0, 1]},
-    "padding": {"groups": 5},
+    "padding": {"classes": 5},
     "tracker": {"conditions": 2},
     "query-error": {"draws": 5},
     "top-n-agreement": {"n": 2},

@@ -65,7 +65,12 @@ def figures(result: AttackResult | LinkResult | PaddingResult | TrackerResult) -
 
 def sound(result: AttackResult, users: int) -> None:
     assert result.targets + result.ineligible == result.people <= users
-    for figure in (result.success, result.expected_top1, result.disclosed, result.false_match):
+    for figure in (
+        result.success,
+        result.expected_top1,
+        result.class_contents_known,
+        result.false_match,
+    ):
         assert 0 <= figure.low <= figure.rate <= figure.high <= 1
     most = np.log2(max(result.records, 1)) + 1e-6
     if isinstance(result, LikelihoodResult):  # which may be misled, as far as it likes
@@ -130,7 +135,7 @@ def test_links_on_ratings_are_all_there(name: str) -> None:
     result = make(LINKS).run(CAST[name], ONE, rng=0)
     assert result.targets + result.ineligible == CAST[name].n_users
     assert result.edges == CAST[name].n_ratings
-    assert result.confidence == result.everybody == result.missing_true or not result.missing
+    assert result.confidence == result.all_members == result.missing_true or not result.missing
     assert result.above_no_prior == result.above_exact == result.above_bound == 0
     assert str(result)
     assert result._repr_html_()
@@ -144,7 +149,7 @@ def test_links_on_a_release(name: str) -> None:
     assert sum(bar["edges"] for bar in result.histogram) == result.edges
     # a generalized cell holds every truth: who is shown as null has none
     assert result.missing_true in (None, 1)
-    assert result.nobody == 0
+    assert result.no_member == 0
     assert figures(make(LINKS).run(release.linked, ONE, original=CAST[name])) == figures(result)
     with pytest.raises(ConfigError, match="without a link"):
         make(LINKS).run(release.alone, ONE, original=CAST[name])
@@ -183,7 +188,7 @@ def test_the_tracker_on_a_release(name: str) -> None:
 def test_nothing_of_ratings_is_padded(name: str) -> None:
     result = make(PADDING).run(CAST[name], ONE, rng=0)
     assert result.targets + result.ineligible == CAST[name].n_users
-    assert result.shown == result.rated == result.confidence
+    assert result.non_null == result.rated == result.confidence
     for rate in (result.auc, result.auc_within_items, result.auc_member):
         assert rate is None or rate.rate == 1  # who is shown to have rated did
     assert str(result)
@@ -197,7 +202,7 @@ def test_nothing_of_ratings_is_padded(name: str) -> None:
 @somebody
 def test_who_is_in_ratings_is_told(entry: Entry, name: str) -> None:
     if (CAST[name].user_support > 0).sum() < 5:  # a half of them may be empty
-        with pytest.raises(ConfigError, match="half of the people cannot be made"):
+        with pytest.raises(ConfigError, match="shadow release .* cannot be made"):
             make(entry).run(CAST[name], ONE, rng=0)
         return
     if name == "one rating each" and entry.name == "inference":
@@ -218,7 +223,7 @@ def test_who_is_in_ratings_is_told(entry: Entry, name: str) -> None:
 @released
 def test_who_is_in_a_release_is_told(entry: Entry, name: str) -> None:
     release, attack = grouped(name), replace(make(entry), method=KLikeness(k=K))
-    with pytest.raises(ConfigError, match="how this one was made"):
+    with pytest.raises(ConfigError, match="need the method and the settings"):
         make(entry).run(release.linked, ONE, original=CAST[name], rng=0)
     try:
         result = attack.run(release.made, ONE, original=CAST[name], rng=0)
@@ -236,7 +241,7 @@ def test_who_is_in_a_release_is_told(entry: Entry, name: str) -> None:
 def test_a_release_by_itself_is_composed_of_its_classes(name: str) -> None:
     release = grouped(name)
     result = make(COMPOSITION).run(release.made, ONE, original=CAST[name], rng=0)
-    (alone,) = result.each
+    (alone,) = result.per_release
     assert (result.people, result.classes) == (alone.people, release.made.classes.n_groups)
     assert (result.people_certain, result.cells) == (alone.people_certain, alone.cells)
     assert result.people_below_k == result.people_unique == 0
@@ -262,7 +267,7 @@ def test_a_gain_of_few_people_is_refused() -> None:
 
 
 def test_composition_is_of_releases() -> None:
-    with pytest.raises(ConfigError, match="of releases, and these are ratings"):
+    with pytest.raises(ConfigError, match="ratings, not a release"):
         make(COMPOSITION).run(CAST["ordinary"], ONE)
 
 
@@ -310,7 +315,7 @@ def test_predicates_on_a_release(name: str) -> None:
     release = grouped(name)
     result = make(PREDICATE).run(release.made, ONE, original=CAST[name], rng=0)
     assert result.targets + result.ineligible == CAST[name].n_users
-    assert 0 <= result.blind <= 1
+    assert 0 <= result.baseline <= 1
     assert 0 <= result.expected <= 1
     declared(result)
     assert figures(make(PREDICATE).run(release.linked, ONE, original=CAST[name])) | {
@@ -318,9 +323,9 @@ def test_predicates_on_a_release(name: str) -> None:
     } == figures(result)
     alone = make(PREDICATE).run(release.alone, ONE, original=CAST[name], rng=0)
     assert (alone.credit, alone.targets) == ("compatible", release.made.n_records)
-    assert (alone.isolates, alone.blind, alone.forced) == (
-        result.isolates,
-        result.blind,
+    assert (alone.singling_out, alone.baseline, alone.forced) == (
+        result.singling_out,
+        result.baseline,
         result.forced,
     )
 

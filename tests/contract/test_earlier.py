@@ -19,7 +19,7 @@ from tests.policies import NO_LIMITS
 
 every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 RATINGS, LATER, OTHERS = CAST["ordinary"], CAST["duplicate records"], CAST["full rows"]
-TOGETHER = "nobody hides among k any more"
+TOGETHER = "their joint classes may be smaller than k"
 
 
 def stored(ratings: Ratings, lineage: str | None) -> Ratings:
@@ -73,7 +73,7 @@ def test_it_may_beside_itself(entry: Entry, lineage: str | None, tmp_path: Path)
     found = audited(tmp_path / "next", mine, method, tmp_path / "new")
     (finding,) = (each for each in found["checks"] if each["name"] == "composition")
     assert finding["status"] == "not applicable"
-    assert "this same release, file by file" in finding["text"]
+    assert "is identical to this release, file by file" in finding["text"]
     assert found["pass"] is alone["pass"]
 
 

@@ -140,7 +140,7 @@ def test_consecutive_groups_of_five(ml100k: Ratings) -> None:
     symbols = Symbols.exact(ml100k.scale, ml100k.levels)
     result = LinkExistence().run(release(rows, sizes, symbols, ml100k.items, link), original=ml100k)
     assert result.above_no_prior == pytest.approx(0.29, abs=0.005)
-    assert result.nobody == 0
+    assert result.no_member == 0
     assert result.missing_true == 1
 
 

@@ -23,7 +23,7 @@ def test_homogenize_by_hand() -> None:
     assert released.classes.values().tolist() == [[4.5, 2.0]]
     result = LinkExistence().run(released, original=original)
     assert result.confidence == 3 / 4
-    assert (result.everybody, result.nobody, result.missing) == (1 / 2, 0, 0)
+    assert (result.all_members, result.no_member, result.missing) == (1 / 2, 0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,6 @@ def test_consecutive_groups_of_five(ml100k: Ratings) -> None:
     released = averaged(ml100k, groups, "simple", step=0.05)
     result = LinkExistence().run(released, original=ml100k)
     assert result.above_no_prior == pytest.approx(0.29, abs=0.005)
-    assert result.nobody == 0
+    assert result.no_member == 0
     assert result.missing_true == 1
     assert result.missing_share == pytest.approx(1 - result.edges / (943 * 1682))

@@ -170,7 +170,7 @@ def test_what_is_gained_by_being_in_it(
 ) -> None:
     found = being(ratings, name)[1].inference[8]
     assert isinstance(found, InferenceResult)
-    gains = [each.gained for way in found.ways for each in (way.value, way.rated) if each]
+    gains = [each.gained for way in found.adversaries for each in (way.value, way.rated) if each]
     best = max(gains, key=lambda gain: gain.rate)
     # of padded profiles it is the residuals that tell who rated what; 95 % of the spread of people
     assert best.low <= value + tolerance

@@ -64,7 +64,7 @@ def test_the_paper_s_target_is_breached(table_1: Ratings) -> None:
     # "the 25-year-old married person who lives in New York": age alone is also tuple 6's
     result = TrackerAttack(background=("Age", "Marital status", "City")).run(table_1)
     assert [known.breached.rate for known in result.backgrounds] == [0.3, 0.5, 0.5]
-    assert [known.mistaken.rate for known in result.backgrounds] == [0, 0, 0]
+    assert [known.wrong.rate for known in result.backgrounds] == [0, 0, 0]
     # the age of all five at risk is asked; then the marital status of those it fits: for tuples
     # 1 and 6 of two, for 2, 3 and 7 of one; then the city of one
     assert [known.queries for known in result.backgrounds] == [5, 5 + 0.7, 5.7 + 0.5]
@@ -75,9 +75,9 @@ def test_the_city_alone_misleads(table_1: Ratings) -> None:
     result = TrackerAttack(background=("City",)).run(table_1)
     assert result.breached.rate == 0
     # 4, alone in San Antonio, and 9 and 10 in Columbus are not at risk: nobody there fits
-    assert result.backgrounds[0].mistaken.rate == 0
+    assert result.backgrounds[0].wrong.rate == 0
     married = TrackerAttack(background=("City", "Marital status")).run(table_1).backgrounds[-1]
     # New York: 1 married, 3 single; Los Angeles: 2 and 7 married, 6 single
     assert married.breached.rate == 0.3
     # 5, single in New York, would be taken for 3; 8, married in Los Angeles, fits two
-    assert married.mistaken.rate == 0.1
+    assert married.wrong.rate == 0.1

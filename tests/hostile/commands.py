@@ -86,7 +86,7 @@ COMMANDS = (
     Command(
         "report r.csv release --private key.json --out p.html --seed 1", ("p.html",), timed=("*",)
     ),
-    Command("forget ids.txt old.json", ("old.json",), losers=(0, 2)),
+    Command("erase ids.txt old.json", ("old.json",), losers=(0, 2)),
     Command("run --seed 1", ("published",), losers=(0, 2), inside="project"),
     Command("demo --out d --seed 1", ("d",)),
     Command(

@@ -127,8 +127,8 @@ def _of_options() -> Iterator[Use]:
             yield Use(f"{of} --earlier FILE")
     yield Use(f"audit r.csv {_RELEASE} --private {_KEY} --report FILE")
     yield Use(f"report r.csv {_RELEASE} --private {_KEY} --out FILE")
-    yield from (Use("query FILE SELECT"), Use(f"forget FILE {_KEY}"), Use("forget ids.txt FILE"))
-    yield Use(f"forget ids.txt {_KEY} --dry-run --release FILE")
+    yield from (Use("query FILE SELECT"), Use(f"erase FILE {_KEY}"), Use("erase ids.txt FILE"))
+    yield Use(f"erase ids.txt {_KEY} --dry-run --release FILE")
     yield from (Use("reproduce compare FILE"), Use("reproduce kl --data FILE --runs 1 --out o"))
 
 

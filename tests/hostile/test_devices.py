@@ -7,7 +7,7 @@ import pytest
 from tests.hostile.devices import WHATS, every, try_uses, uses
 from tests.hostile.running import table
 
-EVERYDAY = ("data describe r.csv", "data describe copy/", "check-config", "forget FILE")
+EVERYDAY = ("data describe r.csv", "data describe copy/", "check-config", "erase FILE")
 
 
 def test_some_hostile_files_are_refused_at_once() -> None:

@@ -44,7 +44,7 @@ def test_the_keys_of_a_release() -> None:
 
 
 def test_the_keys_of_a_receipt() -> None:
-    assert keys(FORMAT, "## The owner's receipt") == {*receipt._FIELDS, "checksum"}
+    assert keys(FORMAT, "## The private key file") == {*receipt._FIELDS, "checksum"}
 
 
 def test_the_keys_of_a_report(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def test_it_is_listed(found: dict[str, Any], toy: str) -> None:
 def test_help_has_a_line_for_it_and_its_settings_alone(
     found: dict[str, Any], toy: str, command: str
 ) -> None:
-    assert f"toy-{toy}" in found[command]
+    assert f"  toy-{toy} " in found[f"{command} all"]
+    assert f"--{SETTINGS[toy]} " in found[f"{command} all"]
     assert f"--{SETTINGS[toy]}" not in found[command]
     own = found[f"{command} help"]
     assert f"Settings of toy-{toy}:" in own

@@ -44,7 +44,7 @@ def released_again(
 
     `ever`: everybody who was in any release, and their group. `last`: the groups of which somebody
     was in the last one. A group goes on if it was in the last release and k of its people are
-    there, or with "invent" at least half of k; then records fill it up to k. Newcomers are
+    there, or with "dummies" at least half of k; then records fill it up to k. Newcomers are
     released if there are k of them.
     """
     there = defaultdict(set)

@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 from starshade.cli import main
 from starshade.ratings.read import read_ratings
 from starshade.release.manifest import Claim
+from starshade.renamed import SCHEMA
 from tests.unit.release.samples import covering, generalized
 
 USERS, ITEMS = 120, 15
@@ -126,13 +127,15 @@ def call(*args: object) -> Result:
 
 
 def told(*args: object, code: int = 0) -> dict[str, Any]:
-    """Run a command with --json; return the one object on stdout."""
+    """Run a command with --json; return the one object on stdout, without its schema."""
     result = call(*args, "--json")
     assert result.exit_code == code, result.stderr
     assert result.stdout.endswith("}\n")
     assert result.stdout.count("\n") == 1
     found = json.loads(result.stdout, parse_constant=_refuse)
     assert isinstance(found, dict)
+    assert next(iter(found)) == "schema"
+    assert found.pop("schema") == SCHEMA
     return found
 
 

@@ -75,7 +75,7 @@ TABLE = [
         "2 rows without a date",
         null_values=["-62135596800", "-1262304000000"],
     ),
-    refused("02-amazon2023-ms-negative/mixed_s_ms.csv", "not like the first one"),
+    refused("02-amazon2023-ms-negative/mixed_s_ms.csv", "of another form than the first one"),
     refused("03-amazon2023-jsonl/Beauty.jsonl", "this is JSON"),
     refused("03-amazon2023-jsonl/Beauty.jsonl.gz", "this is JSON"),
     refused("03-amazon2023-jsonl/Beauty_5.json.gz", "this is JSON"),
@@ -95,7 +95,7 @@ TABLE = [
     read(
         "05-qualtrics-three-headers/survey.csv",
         (60, 10, 482, "1:7:1"),
-        "2 rows below the header passed over",
+        "2 rows below the header skipped",
         **QUALTRICS,
         item_cols=["Q1_*"],
     ),
@@ -121,21 +121,23 @@ TABLE = [
     ),
     refused(
         "05-qualtrics-three-headers/labels_oneheader.csv",
-        "answers in words: 'Q1_1', 'Q1_2'",
+        "answers as text: 'Q1_1', 'Q1_2'",
         tables=True,
         **QUALTRICS,
     ),
-    read("07-anime-minus-one/rating.csv", (80, 20, 844, "-1:10:1"), "-1 looks like a code"),
+    read("07-anime-minus-one/rating.csv", (80, 20, 844, "-1:10:1"), "-1 may be a code"),
     read("07-anime-minus-one/rating.csv", (80, 20, 673, "1:10:1"), null_values=["-1"]),
     read("08-bookcrossing-zero/BX-Book-Ratings.csv", (80, 20, 844, "0:10:1"), "0 is 64 %"),
     read("08-bookcrossing-zero/BX-Book-Ratings.csv", (80, 20, 302, "1:10:1"), null_values=["0"]),
-    refused("08-bookcrossing-zero/BX-Books.csv", "no column is known as the user, the rating"),
+    refused("08-bookcrossing-zero/BX-Books.csv", "no column is recognised as the user, the rating"),
     refused(
         "08-bookcrossing-zero/BX-Book-Ratings.csv",
         "not UTF-8",
         users=str(CASES / "08-bookcrossing-zero" / "BX-Users.csv"),
     ),
-    refused("09-lastfm360k-plays/usersha1-artmbid-artname-plays.tsv", "which is user, item and"),
+    refused(
+        "09-lastfm360k-plays/usersha1-artmbid-artname-plays.tsv", "the columns of user, item and"
+    ),
     read(
         "09-lastfm360k-plays/user_artists.dat",
         (60, 20, 646, "1:9286"),
@@ -163,7 +165,7 @@ TABLE = [
     ),
     read("14-day-first-dates/goodreads_string.csv", FULL, "'date_added'"),
     refused("15-decimal-comma/ratings.csv", "Replace the comma by a point", tables=True),
-    refused("15-decimal-comma/bewertungen.csv", "no column is known as the user", tables=True),
+    refused("15-decimal-comma/bewertungen.csv", "no column is recognised as the user", tables=True),
     refused(
         "15-decimal-comma/bewertungen.csv",
         "a decimal comma",
@@ -181,7 +183,9 @@ TABLE = [
         case
         for n, token in enumerate(TOKENS)
         for case in (
-            refused(f"19-null-tokens/tok{n}.csv", "declare what stands for not rated", tables=True),
+            refused(
+                f"19-null-tokens/tok{n}.csv", "declare the value that means not rated", tables=True
+            ),
             read(
                 f"19-null-tokens/tok{n}.csv",
                 (60, 20, 596, "1:5:1"),
@@ -194,7 +198,7 @@ TABLE = [
     read("23-whitespace-aligned/ratings_data.txt", FULL, "taken as user, item, rating"),
     read("23-whitespace-aligned/aligned.txt", FULL, delimiter=" "),
     read("24-utf16-excel/unicode.txt", FULL),
-    refused("24-utf16-excel/sep.csv", "for Excel alone"),
+    refused("24-utf16-excel/sep.csv", "a separator line for Excel"),
     refused("24-utf16-excel/latin1.csv", "not UTF-8"),
     refused("24-utf16-excel/cp1252.csv", "not UTF-8"),
     *(
@@ -215,7 +219,7 @@ TABLE = [
             read(f"25-survey-missing-codes/{name}.csv", shape, **WIDE, null_values=codes),
         )
     ),
-    read("26-jester-99/jester-data-1.csv", (80, 15, 1200, "-10:99"), "99 looks like", **JESTER),
+    read("26-jester-99/jester-data-1.csv", (80, 15, 1200, "-10:99"), "99 may be a code", **JESTER),
     read("26-jester-99/jester-data-1.csv", (80, 15, 822, "-10:9.99"), **JESTER, null_values=["99"]),
     *(
         refused(f"27-other-file-formats/ratings.{ending}", f"this is {what}")
@@ -242,10 +246,10 @@ TABLE = [
             "36-init-then-run/people.csv",
         )
     ),
-    refused("29-attribute-hierarchies/age.csv", "no column is known", **WIDE),
+    refused("29-attribute-hierarchies/age.csv", "no column is recognised", **WIDE),
     refused("36-init-then-run/people.csv", "'age,city'", tables=True, **WIDE),
     read("30-ten-rows-eleven-columns/small.csv", (10, 11, 110, "1:5:1"), **WIDE),
-    read("36-init-then-run/wide.csv", (80, 12, 960, "0:99:1"), "88 and 99 look", **WIDE),
+    read("36-init-then-run/wide.csv", (80, 12, 960, "0:99:1"), "88 and 99 may be codes", **WIDE),
     read("37-users-csv-beside/mine.csv", (60, 20, 800, "1:5:1")),
     read("37-users-csv-beside/other.csv", FULL, "'Unnamed: 0'"),
     refused(
@@ -393,11 +397,11 @@ def test_the_later_rating_counts() -> None:
         (
             "36-init-then-run/wide.csv",
             ("--wide",),
-            "88 and 99 look like codes",
+            "88 and 99 may be codes",
             '["88", "99"]',
             "80 people, 12 items",
         ),
-        ("07-anime-minus-one/rating.csv", (), "-1 looks like a code", '["-1"]', "80 people"),
+        ("07-anime-minus-one/rating.csv", (), "-1 may be a code", '["-1"]', "80 people"),
         ("37-users-csv-beside/mine.csv", (), "", "", "60 people"),
         ("37-users-csv-beside/other.csv", (), "", "", "60 people"),
         ("37-users-csv-beside/p.parquet", (), "", "", "60 people"),

@@ -51,13 +51,13 @@ def test_no_audit_is_advised_that_cannot_pass(
     ratings_csv: Path, tmp_path: Path, settings: tuple[object, ...], why: str | None
 ) -> None:
     asked = ("anonymize", ratings_csv, *settings, "--seed", 0)
-    alone = " ".join(call(*asked, "--no-receipt", "--out", tmp_path / "alone").stdout.split())
+    alone = " ".join(call(*asked, "--no-key-file", "--out", tmp_path / "alone").stdout.split())
     assert ("starshade audit" in alone) == (why is None)
-    assert ("make it again with --private FILE" in alone) == (why is not None)
-    assert why is None or f"{why}, and nobody can tell" in alone
+    assert ("repeat with --private FILE" in alone) == (why is not None)
+    assert why is None or re.search(rf"cannot pass: [a-z ]*{why}\. Before publication", alone)
     if why is not None:
         found = told("audit", ratings_csv, tmp_path / "alone", "--known", 1, code=1)
-        assert f"{why}, and without the key file" in " ".join(found["reasons"]).lower()
+        assert f"{why}; without the private key file" in " ".join(found["reasons"]).lower()
     kept = call(*asked, "--out", tmp_path / "kept", "--private", tmp_path / "receipt").stdout
     assert "starshade audit" in kept
     assert "make it again" not in kept
@@ -82,13 +82,13 @@ def test_a_wide_file_without_a_header_is_read_as_the_advice_says(
     asked = ("data", "describe", file, "--null", 99, "--scale=-10:10")
     if distinct:  # nothing is wrong with such a header, if it is one
         said = call("data", "describe", file, "--wide", "--id-col", "#").stderr
-        assert "the first line, all numbers" in said
+        assert "the first line contains only numbers" in said
     else:
         said = refused(*asked, *(["--wide"] if wide else []))
     _, flag, rest = said.partition("--no-header --id-col '#'")
     assert flag
     assert wide or "--wide --no-header" in said
-    assert "if it has counts, which are no item: beside these --attribute-cols 1" in rest
+    assert "If it contains counts, add --attribute-cols 1" in rest
     options = ["--wide", *shlex.split(flag), "--attribute-cols", 1]
     found = told(*asked, *options)
     assert (found["users"], found["items"]) == (30, 100)
@@ -119,17 +119,17 @@ def test_what_no_audit_can_pass_is_refused_before_the_work(
     needs = getattr(entry.load(), "needs_receipt", None)
     eps = ("--eps", 4) if entry.name in ("interval", "suppress") else ()
     asked = ("anonymize", ratings_csv, "--method", entry.name, "--k", 3, "--items", "top:3", *eps)
-    both = ("--private", tmp_path / "receipt", "--no-receipt")
-    assert "--no-receipt: of no use beside --private" in refused(
+    both = ("--private", tmp_path / "receipt", "--no-key-file")
+    assert "--no-key-file: not applicable with --private" in refused(
         *asked, *both, "--out", tmp_path / "both"
     )
     if needs is not None:
         # not even the ratings are looked at
         said = refused(asked[0], tmp_path / "none", *asked[2:], "--out", tmp_path / "alone")
         assert f"--method {entry.name} without --private: {needs}" in said
-        assert "--no-receipt" in said
+        assert "--no-key-file" in said
         assert not list(tmp_path.iterdir())
-    asked += ("--no-receipt",) * (needs is not None)
+    asked += ("--no-key-file",) * (needs is not None)
     assert call(*asked, "--out", tmp_path / "out").exit_code == 0
 
 
@@ -150,7 +150,7 @@ def test_measure_and_anonymize_use_the_same_words(made: Made, ratings_csv: Path)
     assert "Generalization loss (GenILoss)" in shown
     assert "–" not in shown  # what does not apply is left out
     assert "Distortion per record" not in shown
-    assert "those that do not apply are left out" in " ".join(shown.split())
+    assert "figures that do not apply are omitted" in " ".join(shown.split())
     assert "release with personal attributes (--users)" in " ".join(shown.split())
     assert told("measure", ratings_csv, made.folder)["distortion_per_record"] is None
 
@@ -161,7 +161,7 @@ def test_explain_names_classes_of_a_release(made: Made) -> None:
     assert "of the release, 4 records" in shown.stdout
     assert "row" not in shown.stdout
     assert shown.stdout.count("of the release, ") == 5  # listed once
-    assert "It holds for k up to 4." in shown.stdout
+    assert "The model holds for k up to 4." in shown.stdout
     assert "of the release, " not in call("check", made.folder, "--k", 100).stdout
 
 
@@ -182,7 +182,7 @@ def test_no_seed_is_told_before_anything_is_drawn(tmp_path: Path, ratings_csv: P
 
 def test_day_errors_without_days_are_told(made: Made, ratings_csv: Path) -> None:
     base = ("attack", made.folder, "--original", ratings_csv, "--known", 2, "--items", "top:10")
-    said = "--day-error did nothing"
+    said = "--day-error has no effect"
     assert said in call(*base, "--day-error", 3).stderr
     assert said not in call(*base).stderr
     assert said not in call("attack", ratings_csv, "--known", 2, "--day-error", 3).stderr
@@ -258,8 +258,8 @@ def test_the_defaults_and_choices_of_predictive_are_told() -> None:
     for entry in ENTRIES:
         assert entry.name in said
     own = RegularizedSVD()
-    assert f"held back. [default: {own.regularization:g};" in said
-    assert f"at most. [default: {own.sweeps};" in said
+    assert f"factors [default: {own.regularization:g};" in said
+    assert f"rounds [default: {own.sweeps};" in said
 
 
 def test_the_method_used_by_default_is_said_first(ratings_csv: Path, tmp_path: Path) -> None:

@@ -38,9 +38,9 @@ def test_a_release_that_continues_another(made: Made, next_csv: Path, tmp_path: 
     out, private = tmp_path / "out", tmp_path / "private"
     found = told("anonymize", next_csv, *again(made), "--out", out, "--private", private)
     facts = json.loads(private.read_text())
-    assert found["dummy_records"] == facts["dummy_records"] == len(facts["chain"]["invented"])
+    assert found["dummy_records"] == facts["dummy_records"] == len(facts["chain"]["dummies"])
     # with those of whose group fewer than half are left
-    assert set(facts["chain"]["gone"]) >= {str(user) for user in range(1, 11)}
+    assert set(facts["chain"]["left_before"]) >= {str(user) for user in range(1, 11)}
     assert set(facts["users"]) >= {str(user) for user in range(991, 1001)}
     manifest = json.loads((made.folder / "release.json").read_text())
     assert json.loads((out / "release.json").read_text())["items"] == manifest["items"]
@@ -52,28 +52,38 @@ def test_a_release_that_continues_another(made: Made, next_csv: Path, tmp_path: 
     assert third.exit_code == 0, third.stderr
 
 
+def test_the_older_choice_of_shortfall_is_noted(made: Made, next_csv: Path, tmp_path: Path) -> None:
+    for name, choice in (("older", "invent"), ("newer", "dummies")):
+        place = ("--out", tmp_path / name, "--private", tmp_path / f"{name}.json")
+        result = call("anonymize", next_csv, *again(made), "--shortfall", choice, *place)
+        assert result.exit_code == 0, result.stderr
+        assert ("--shortfall invent is now called dummies" in result.stderr) == (name == "older")
+    keys = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("older", "newer")]
+    assert keys[0]["config"] == keys[1]["config"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ("--after RELEASE --private p", "--after without --after-private"),
         ("--after RELEASE --after-private RECEIPT", "--after without --private"),
-        ("--after RELEASE --after-private RECEIPT --no-receipt", "--after without --private"),
+        ("--after RELEASE --after-private RECEIPT --no-key-file", "--after without --private"),
         ("--after-private RECEIPT --private p", "without --after"),
         ("--shortfall withhold --private p", "without --after"),
         ("--after nowhere --after-private RECEIPT --private p", "no release"),
         ("--after RELEASE --after-private nowhere --private p", "cannot be read"),
-        ("--after RELEASE --after-private RATINGS --private p", "no private receipt"),
-        ("--after RELEASE --after-private OTHER --private p", "receipt of another release"),
+        ("--after RELEASE --after-private RATINGS --private p", "not a private key file"),
+        ("--after RELEASE --after-private OTHER --private p", "belongs to another release"),
         ("--after RELEASE --after-private DAMAGED --private p", "damaged"),
         ("--after RELEASE --after-private RECEIPT --private p --items top:3", "items chosen"),
         ("--method predictive --after RELEASE --after-private RECEIPT --private p", "layout"),
         (
             "--method interval --eps 1 --after RELEASE --after-private RECEIPT --private p",
-            "keeps no groups",
+            "this method cannot continue a release",
         ),
         (
             "--method suppress --eps 1 --after RELEASE --after-private RECEIPT --private p",
-            "keeps no groups",
+            "this method cannot continue a release",
         ),
     ],
 )

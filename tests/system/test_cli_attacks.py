@@ -38,7 +38,7 @@ def test_every_attack_prints_for_a_person(name: str, made: Made, ratings_csv: Pa
 
 
 def test_fake_edges_are_of_simple_releases(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
-    assert "these are ratings" in refused("attack", ratings_csv, "--attack", "fake-edges")
+    assert "ratings, not a release" in refused("attack", ratings_csv, "--attack", "fake-edges")
     linked = ("--original", ratings_csv, "--private", made.receipt, "--attack", "fake-edges")
     assert "the release is 'generalized'" in refused("attack", made.folder, *linked)
     out, receipt = tmp_path / "out", tmp_path / "receipt"
@@ -46,7 +46,7 @@ def test_fake_edges_are_of_simple_releases(made: Made, ratings_csv: Path, tmp_pa
     call("anonymize", ratings_csv, *asked, "--seed", 1, "--out", out, "--private", receipt)
     linked = ("--original", ratings_csv, "--private", receipt, "--attack", "fake-edges")
     shown = call("attack", out, *linked, "--seed", 1)
-    assert "names no invented cell with certainty" in " ".join(shown.stdout.split())
+    assert "detects no imputed cell with certainty" in " ".join(shown.stdout.split())
 
 
 @pytest.mark.parametrize("name", FITTING)
@@ -101,8 +101,8 @@ def test_the_two_errors_over_phi(ratings_csv: Path) -> None:
         (["--aux-scale", "1:10"], "--aux-scale"),
         (["--attack", "label", "--risk-list", "list.csv"], "--risk-list"),
         (["--risk-list", "nowhere/list.csv"], "nowhere"),
-        (["--risk-list", ""], "names no file"),
-        (["--risk-list", "folder/"], "names no file"),
+        (["--risk-list", ""], "not a file name"),
+        (["--risk-list", "folder/"], "not a file name"),
         (["--risk-list", "list.csv", "--risk-draws", "999999999999"], "draws"),
         (["--attack", "homogeneity", "--by", "structure", "--tolerance", "1"], "tolerance"),
     ],
@@ -128,11 +128,11 @@ def test_public_ratings_find_their_owner(ratings_csv: Path, made: Made, tmp_path
     named = told("attack", ratings_csv, "--aux", public, "--show-values")
     assert named["per_name"][0]["candidates"][0]["id"] == "7"
     assert "Ann" in call("attack", ratings_csv, "--aux", public).stdout
-    listed = told("attack", ratings_csv, "--aux", public, "--one-to-one", "--sure", 0.8)
+    listed = told("attack", ratings_csv, "--aux", public, "--one-to-one", "--min-posterior", 0.8)
     ann, bob = listed["one_to_one"]["per_name"]
     assert ann["record"] == 6
     assert bob["record"] != 6
-    assert listed["one_to_one"]["sure"] == 0.8
+    assert listed["one_to_one"]["min_posterior"] == 0.8
     assert found["one_to_one"] is None
     released = told("attack", made.folder, "--aux", public)
     assert released["data"] == "release"
@@ -147,7 +147,7 @@ def test_public_ratings_refuse(ratings_csv: Path, made: Made, tmp_path: Path) ->
     assert "--risk-list" in refused("attack", ratings_csv, "--aux", public, "--risk-list", "x")
     assert "no-such" in refused("attack", ratings_csv, "--aux", tmp_path / "no-such")
     assert "candidates" in refused("attack", ratings_csv, "--aux", public, "--candidates", 0)
-    assert "--one-to-one" in refused("attack", ratings_csv, "--aux", public, "--sure", 0.5)
+    assert "--one-to-one" in refused("attack", ratings_csv, "--aux", public, "--min-posterior", 0.5)
     assert "--one-to-one" in refused("attack", ratings_csv, "--aux", public, "--weights", "plain")
     public.write_text("name,item,rating\nAnn,1,9\n")
     assert "--aux-scale" in refused("attack", ratings_csv, "--aux", public)
@@ -200,7 +200,7 @@ def test_candidates_are_shown_where_asked_for_or_of_few(ratings_csv: Path, tmp_p
     assert shown(2).count("n1 ") == 5
     assert shown(6) == ""
     assert shown(6, "--candidates", 3).count("n4 ") == 3
-    assert "… and 20 more candidates: --json has all" in shown(6, "--candidates", 20)
+    assert "… and 20 more candidates (all with --json)" in shown(6, "--candidates", 20)
 
 
 def test_a_mapping_of_three_columns(ratings_csv: Path, tmp_path: Path) -> None:
@@ -212,8 +212,8 @@ def test_a_mapping_of_three_columns(ratings_csv: Path, tmp_path: Path) -> None:
     assert "--aux-map-from" in refused(*attack, "--aux-items", links)
     columns = ("--aux-map-from", "imdbId", "--aux-map-to", "movieId")
     assert told(*attack, "--aux-items", links, *columns)["unknown_items"] == 0
-    assert "of no use without --aux-items" in refused(*attack, *columns)
-    assert "name two columns" in refused(*attack, "--aux-items", links, *columns[:2])
+    assert "not applicable without --aux-items" in refused(*attack, *columns)
+    assert "name both columns" in refused(*attack, "--aux-items", links, *columns[:2])
     assert "--aux" in refused("attack", ratings_csv, *columns)
 
 
@@ -247,7 +247,7 @@ def test_the_list_of_those_at_risk(ratings_csv: Path, made: Made, tmp_path: Path
 
 
 def test_the_names_in_the_help_are_those_there_are() -> None:
-    said = call("attack", "--help").stdout.split("What there is")[1]
+    said = call("attack", "--help-all").stdout.split("Choices of")[1].split("\n\n")[0]
     named = re.findall(r"^  ([a-z-]+)  ", said, re.M)
     assert named == [entry.name for entry in ENTRIES]
 

@@ -56,7 +56,7 @@ def test_without_the_receipt_answers_are_credited_when_compatible(
         linked["attack_after"]["settings"], found["attack_after"]["settings"], strict=True
     ):
         assert a["expected_top1"] <= b["expected_top1"] + 1e-12
-    assert any("receipt" in warning for warning in found["warnings"])
+    assert any("key file" in warning for warning in found["warnings"])
 
 
 def checks_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -87,7 +87,7 @@ def test_the_default_policy_decides(made: Made, ratings_csv: Path) -> None:
     assert found["policy"]["name"] == "partner"
     size = checks_of(found)["class-size"]
     assert (size["status"], size["threshold"], size["value"]) == ("fail", 0.2, 0.25)
-    assert size["advice"] == "Make it with --k 5."
+    assert size["advice"] == "Make the release with --k 5."
     assert "cell size 5" in size["source"]
     strict = told(*base, "--policy", "public", code=1)
     assert strict["policy"]["checks"]["class-size"]["text"] == "11"
@@ -220,7 +220,7 @@ def test_the_first_screen_and_the_details(made: Made, ratings_csv: Path) -> None
     failed = call(*base)
     assert failed.exit_code == 1
     tries, following = failed.stdout.splitlines()[-2:]
-    assert tries == "Next     tries larger k, then fewer rare items, until a release passes:"
+    assert tries == "Next     Search for a release that passes (larger k, then fewer rare items):"
     out = f"{Path(made.folder).name}-partner"  # never within a folder that may be published
     assert following.endswith(f"--policy partner --out {out} --private {out}.json")
     assert re.match(r"FAIL  policy partner v1", failed.stdout)
@@ -257,7 +257,7 @@ def test_other_ratings_are_refused(made: Made, ratings_csv: Path, tmp_path: Path
     other = small_csv(tmp_path / "other.csv", seed=1)
     base = ("audit", other, made.folder, "--private", made.receipt)
     refused(*base)
-    assert "is no release" in refused("audit", ratings_csv, tmp_path)
+    assert "not a release" in refused("audit", ratings_csv, tmp_path)
 
 
 def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
@@ -269,17 +269,19 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
     assert made["users_deleted"] > 0
     audit = ("audit", ratings_csv, out, "--details", *LOOSE, *QUICK)
     alone = told(*audit)
-    assert "without the key file nobody can tell them from those who" in str(alone)
+    assert "without the private key file it is unknown who was left out" in str(alone)
     assert told(*audit, "--private", receipt)["utility"]["users_deleted"] == made["users_deleted"]
-    assert "right in the same" in " ".join(call(*audit, "--private", receipt).stdout.split())
-    assert "right in the same" not in " ".join(call(*audit).stdout.split())
+    assert "correct in the original, same users" in " ".join(
+        call(*audit, "--private", receipt).stdout.split()
+    )
+    assert "correct in the original, same users" not in " ".join(call(*audit).stdout.split())
     measure = ("measure", ratings_csv, out)
     measured = " ".join(call(*measure, "--private", receipt).stdout.split())
-    assert f"People left out by the method {made['users_deleted']} " in measured
+    assert f"People suppressed by the method {made['users_deleted']} " in measured
     measured = " ".join(call(*measure).stdout.split())
-    assert re.search(r"People left out by the method (under \d+ %|20 % or more) ", measured)
+    assert re.search(r"People suppressed by the method (under \d+ %|20 % or more) ", measured)
     assert told(*measure)["users_deleted"] is None
-    assert "Items left out because too few rated them" in measured
+    assert "Items suppressed for too few raters" in measured
 
 
 def test_the_checks_of_a_policy(made: Made, ratings_csv: Path) -> None:
@@ -291,7 +293,8 @@ def test_the_checks_of_a_policy(made: Made, ratings_csv: Path) -> None:
         *("membership", "membership-all", "inference", "attribute", "composition"),
     ]
     keys = {"name", "value", "low", "high", "baseline", "threshold", "source", "status", "known"}
-    keys |= {"targets", "of", "title", "attack", "knew", "before", "beside", "text", "advice"}
+    keys |= {"targets", "of", "title", "attack", "knowledge", "initial", "other_values", "text"}
+    keys |= {"advice"}
     assert all(set(each) == keys for each in found["checks"])
     every = checks_of(found)
     assert every["re-identification"]["value"] <= every["re-identification"]["high"] <= 0.25
@@ -309,12 +312,12 @@ def test_few_shadows_are_shown_and_decide_nothing(made: Made, ratings_csv: Path)
     every = [each for each in found["checks"] if each["name"] == "membership"]
     assert {each["status"] for each in every} == {"not measured"}
     assert all(each["value"] is not None for each in every if "Not measured" not in each["text"])
-    assert {each["advice"] for each in every} == {"Make as many: --shadows 16."}
+    assert {each["advice"] for each in every} == {"Make shadow releases: --shadows 16."}
     alone = told(*base, code=1)
     for each in alone["checks"]:
         if each["name"] in ("linkability", "membership", "inference"):
             assert each["status"] == "not measured"
-            assert "receipt" in each["text"]
+            assert "key file" in each["text"]
 
 
 @pytest.mark.parametrize(
@@ -348,7 +351,7 @@ def test_limit_is_an_older_name_of_threshold(made: Made, ratings_csv: Path) -> N
     older = told(*base, "--limit", "record=0.0001", code=1)
     assert older["policy"]["checks"]["re-identification"]["threshold"] == 0.0001
     assert "--limit is now called --threshold" in call(*base, "--limit=record=1").stderr
-    assert "--limit" not in call("audit", "--help").stdout
+    assert "--limit" not in call("audit", "--help-all").stdout
 
 
 def test_rounds_is_an_older_name_of_shadows(made: Made, ratings_csv: Path) -> None:
@@ -356,8 +359,8 @@ def test_rounds_is_an_older_name_of_shadows(made: Made, ratings_csv: Path) -> No
     older = told(*base, "--rounds", 0, code=1)
     assert older["config"]["shadows"] == 0
     result = call(*base, "--rounds=0")
-    assert "--rounds is now called --shadows: shadow releases" in result.stderr
-    assert "--rounds" not in call("audit", "--help").stdout
+    assert "--rounds is now called --shadows\n" in result.stderr
+    assert "--rounds" not in call("audit", "--help-all").stdout
     attack = ("attack", ratings_csv, "--attack", "membership", "--targets", 20, "--seed", 1)
     assert told(*attack, "--rounds", 2)["shadows"] == 2
 
@@ -381,7 +384,7 @@ def test_an_audit_of_one_table_goes_on_where_it_was_stopped(
     monkeypatch.setattr("starshade.attack.shadows.halves.seed_of", stopping)
     stopped = call(*asked, "--seed", 3)
     assert stopped.exit_code == 130
-    assert "the same with --resume goes on" in stopped.stderr
+    assert "to resume, repeat the command with --resume" in stopped.stderr
     assert "--seed" in refused(*asked, "--resume")
     resumed = told(*asked, "--seed", 3, "--resume", code=1)
     assert made_releases == [0, 1, 2, 3, 3, 4]

@@ -78,7 +78,7 @@ def test_a_person_reads_rows_as_they_are_done(ratings_csv: Path) -> None:
     assert "Refused" in result.stdout
     told = result.stdout.replace("\n", " ")
     assert " targets and must answer" in told
-    table = told.split("Can a person be singled out?")[1].split("Can records")[0]
+    table = told.split("Singling out")[1].split("Linkability")[0]
     assert "original" in table
     assert "likelihood" in table
 

@@ -41,9 +41,9 @@ def two(made: Made, ratings_csv: Path, tmp_path_factory: pytest.TempPathFactory)
 def test_the_attack_counts_joint_classes(two: Two) -> None:
     beside = ("--earlier", two.earlier.folder, "--earlier-private", two.earlier.receipt)
     found = told(*two.attacked(*beside))
-    assert (found["releases"], found["k"], len(found["each"])) == (2, 4, 2)
+    assert (found["releases"], found["k"], len(found["per_release"])) == (2, 4, 2)
     assert found["people_below_k"] > 0
-    assert [each["people_below_k"] for each in found["each"]] == [0, 0]
+    assert [each["people_below_k"] for each in found["per_release"]] == [0, 0]
     assert found["config"]["changes"] == "none"
     shown = call(*two.attacked(*beside)).stdout
     assert "Each release alone" in shown
@@ -53,22 +53,25 @@ def test_the_attack_counts_joint_classes(two: Two) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (lambda two: ("--earlier", two.earlier.folder), "composition is not measured"),
+        (lambda two: ("--earlier", two.earlier.folder), "composition is not computable"),
         (
             lambda two: (
                 *("--earlier", two.earlier.folder, "--earlier-private", two.later.receipt),
             ),
-            "is the receipt of none of the releases named",
+            "this key file belongs to none of the given releases",
         ),
         (
             lambda two: (
                 *("--earlier", two.earlier.folder, "--earlier-private", two.earlier.receipt),
                 *("--earlier-private", two.earlier.receipt),
             ),
-            "is of the same release as",
+            "belongs to the same release as",
         ),
-        (lambda two: ("--earlier-private", two.earlier.receipt), "of no use without --earlier"),
-        (lambda two: ("--earlier", two.ratings), "is no release"),
+        (
+            lambda two: ("--earlier-private", two.earlier.receipt),
+            "not applicable without --earlier",
+        ),
+        (lambda two: ("--earlier", two.ratings), "not a release"),
         (lambda two: ("--changes", "some"), "'some' is not one of"),
     ],
 )
@@ -85,7 +88,7 @@ def test_the_audit_counts_them_too(two: Two) -> None:
     counted = told(
         *two.attacked("--earlier", two.earlier.folder, "--earlier-private", two.earlier.receipt)
     )
-    assert f"they leave {counted['people_below_k']:,} of the {counted['people']:,} people" in text
+    assert f"{counted['people_below_k']:,} of the {counted['people']:,} people" in text
     found = told(*two.audited(), code=1)
     (text,) = (each["text"] for each in found["checks"] if each["name"] == "composition")
-    assert "is not measured: it takes the receipts" in text
+    assert "are not measured without the private key files" in text

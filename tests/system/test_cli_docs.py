@@ -103,7 +103,7 @@ def test_the_keys_are_those_that_are_printed(
             *(ratings_csv, "--k", 3),
             *("--out", tmp_path / "out", "--private", tmp_path / "key.json"),
         ),
-        "forget": (tmp_path / "ids", made.receipt, "--dry-run"),
+        "erase": (tmp_path / "ids", made.receipt, "--dry-run"),
         "measure": (ratings_csv, made.folder),
         "verify": (made.folder,),
         "audit": (ratings_csv, made.folder, "--known", 2, *_LOOSE),

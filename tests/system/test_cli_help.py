@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
 from starshade.cli import main
+from starshade.cli.options.common import COMMON, MOST, READ
 from starshade.cli.options.help import OWN, RUNNING, Explained
-from tests.system.conftest import call, small_csv, told
+from tests.system.conftest import Made, call, small_csv, told
+
+CHOOSING = [("attack", "attack"), ("check", "privacy"), ("anonymize", "anonymize")]
 
 
 def explained(group: click.Group = main, path: str = "starshade") -> dict[str, click.Command]:
@@ -33,7 +38,8 @@ ALL = explained()
 @pytest.mark.parametrize("words", ALL)
 def test_help_begins_with_one_line_that_lists_show_whole(words: str) -> None:
     said = call(*words.split()[1:], "--help").stdout.splitlines()
-    assert said[0].endswith(".")
+    assert said[0].strip()
+    assert not said[0].endswith(".")
     assert said[1] == ""
     assert said[2].startswith("Usage: ")
     assert any(line.startswith("Example:") for line in said)
@@ -50,6 +56,80 @@ def test_no_group_of_options_is_longer_than_can_be_read(words: str) -> None:
         assert said.count("--help  ") == 1
     own = said.partition(f"\n{OWN}:\n")[2].partition("\n\n")[0]
     assert sum(line.startswith("  -") for line in own.splitlines()) <= 8
+
+
+def options_in(said: str) -> list[str]:
+    """Return the first name of each option that a help has a line for."""
+    return re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", said, re.M)
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_help_is_short_and_help_all_has_every_option(words: str) -> None:
+    path, command = words.split()[1:], ALL[words]
+    said, everything = call(*path, "--help").stdout, call(*path, "--help-all").stdout
+    own = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
+    shown = options_in(said)
+    assert len(shown) == len(set(shown)) <= MOST
+    assert "--help" in shown
+    assert {option.opts[0] for option in own} <= set(options_in(everything))
+    if len(own) + 2 > MOST:
+        assert said.endswith(f" {' '.join(path)} --help-all: all options\n")
+        assert set(shown) < set(options_in(everything))
+    elif not isinstance(command, click.Group):
+        assert said == everything
+
+
+def test_the_common_options_are_options() -> None:
+    assert set(COMMON) <= {words.partition(" ")[2] for words in ALL}
+    for name, common in COMMON.items():
+        command = ALL[f"starshade {name}"]
+        assert len(command.params) > MOST, name
+        own = common - READ
+        assert own <= {parameter.name for parameter in command.params}, name
+
+
+@pytest.mark.parametrize(("command", "room"), CHOOSING)
+def test_help_all_has_what_may_be_chosen(command: str, room: str) -> None:
+    entries = import_module(f"starshade.{room}.registry").ENTRIES
+    said = call(command, "--help-all").stdout
+    listed = said.partition("Choices of ")[2].partition("\n\n")[0]
+    assert re.findall(r"^  ([a-z-]+)  ", listed, re.M) == [entry.name for entry in entries]
+    assert "Choices of" not in call(command, "--help").stdout
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_options_are_explained_in_few_words(words: str) -> None:
+    for option in ALL[words].params:
+        if type(option) is click.Option:  # settings are their rooms'
+            text = option.help or ""
+            assert text, option.opts
+            assert not text.endswith("."), (option.opts, text)
+            assert len(text.partition(" [")[0].split()) <= 30, (option.opts, text)
+
+
+def test_forget_is_an_older_name_of_erase(made: Made, tmp_path: Path) -> None:
+    (tmp_path / "ids").write_text("7\n")
+    asked = (tmp_path / "ids", made.receipt, "--dry-run", "--json")
+    older, newer = call("forget", *asked), call("erase", *asked)
+    assert older.stderr == f"forget is now called erase\n{newer.stderr}"
+    assert older.exit_code == newer.exit_code == 0
+    assert older.stdout.partition('"seconds"')[0] == newer.stdout.partition('"seconds"')[0]
+    assert "forget" not in call("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "before", "now"),
+    [
+        ("anonymize r --k 5 --out o --private p", "--no-receipt", "--no-key-file"),
+        ("attack r --known 3 --aux a", "--aux-one-person", "--aux-one-user"),
+    ],
+)
+def test_older_names_of_options_are_taken_and_noted(words: str, before: str, now: str) -> None:
+    older, newer = call(*words.split(), before), call(*words.split(), now)
+    assert older.stderr == f"{before} is now called {now}\n{newer.stderr}"
+    assert now in newer.stderr or "--known" in newer.stderr
+    assert newer.exit_code == 2
+    assert before not in call(words.split()[0], "--help-all").stdout
 
 
 def examples(words: str) -> list[list[str]]:
@@ -117,7 +197,7 @@ def test_examples_of_studies_run(
 
 def test_anonymise_is_understood(tmp_path: Path) -> None:
     ratings = small_csv(tmp_path / "ratings.csv")
-    made = told("anonymise", ratings, "--k", 5, "--no-receipt", "--out", tmp_path / "out")
+    made = told("anonymise", ratings, "--k", 5, "--no-key-file", "--out", tmp_path / "out")
     assert made["k"] == 5
     assert "anonymise" not in call("--help").stdout
 

@@ -62,7 +62,7 @@ def test_what_remains_takes_the_receipt(held: Path) -> None:
     assert sum(found[f"utility_{kind}"] for kind in kinds) == pytest.approx(1)
     assert 0 < found["utility_suppressed"] < 1  # of the items that were not chosen
     assert told(*without)["utility_suppressed"] is None
-    hint = "What remains of each rating takes the receipt"
+    hint = "Utility per rating is not measured without the private key file"
     assert hint in " ".join(call(*without).stdout.split())
     assert hint not in " ".join(call(*linked).stdout.split())
 
@@ -115,6 +115,6 @@ def test_another_recommender_takes_the_shards_as_one_table(
     told("data", "convert", held / "train", "--out", shards, "--shards", 2)
     monkeypatch.setattr(sharded, "chosen", lambda *_: SurpriseSVD())
     said = refused("measure", shards, *asked, "--engine", "local")
-    assert "--engine: of no use with a probe and the recommender surprise-svd" in said
+    assert "--engine: not applicable with a probe and the recommender surprise-svd" in said
     found = told("measure", shards, *asked)  # as one table
     assert {**found, "seconds": 0} == {**told("measure", held / "train", *asked), "seconds": 0}

@@ -32,15 +32,15 @@ def test_an_undecided_code_is_a_question_until_it_is_answered(home: Path) -> Non
     assert call("init", "wide.csv", "--wide", "--yes").exit_code == 0
     file = home / "starshade.toml"
     text = file.read_text()
-    assert 'for \'no answer\': if so, give null-values = ["77", "88"].' in text
+    assert 'for \'no answer\': if so, add null-values = ["77", "88"].' in text
     assert 'id-col = "id"' in text
     assert "scale =" not in text
     checked = told("check-config")
     assert checked["problems"] == []
-    assert "77 and 88 look like codes" in checked["questions"][0]
-    assert 'give null-values = ["77", "88"]' in call("check-config").stdout.replace("\n", " ")
+    assert "77 and 88 may be codes" in checked["questions"][0]
+    assert 'add null-values = ["77", "88"]' in call("check-config").stdout.replace("\n", " ")
     said = refused("run", "--dry-run")
-    assert "a question is open: 77 and 88 look like codes" in said
+    assert "an open question: 77 and 88 may be codes" in said
     for answer in ('["77", "88"]', "[]"):
         file.write_text(text.replace("[data]\n", f"[data]\nnull-values = {answer}\n"))
         assert call("run", "--dry-run").exit_code == 0
@@ -63,7 +63,7 @@ def test_a_wide_table_without_codes_can_be_run_as_it_is_written(home: Path) -> N
     assert "60 people" in call("run", "--dry-run").stdout
     (home / "starshade.toml").write_text(text.replace('id-col = "id"', 'user-col = "id"'))
     (problem,) = told("check-config", code=2)["problems"]
-    assert "user-col: names a column of a long table, and this one is wide" in str(problem)
+    assert "user-col: names a column of a long table, but this table is wide" in str(problem)
 
 
 def test_list_lists_every_kind() -> None:
@@ -79,7 +79,7 @@ def test_guessed_attributes_that_do_not_fit_are_left_out(home: Path) -> None:
     (home / "users.csv").write_text("user,age,zip\nv1,20,01\nv2,30,02\n")
     said = call("init", "mine.csv", "--yes")
     assert said.exit_code == 0, said.stderr
-    assert "users.csv does not fit these ratings and is left out" in said.stderr
+    assert "users.csv does not match these ratings and is ignored" in said.stderr
     assert "users =" not in (home / "starshade.toml").read_text()
     (home / "starshade.toml").unlink()
     # what is given is not left out
@@ -88,9 +88,7 @@ def test_guessed_attributes_that_do_not_fit_are_left_out(home: Path) -> None:
 
 def test_ratings_of_one_user_are_refused_before_a_file_is_written(home: Path) -> None:
     (home / "r.csv").write_text("user,item,rating\nu,a,4\nu,b,3\n")
-    assert "of one user, and k-anonymity needs at least two users" in refused(
-        "init", "r.csv", "--yes"
-    )
+    assert "of one user; k-anonymity needs at least two users" in refused("init", "r.csv", "--yes")
     assert not (home / "starshade.toml").exists()
 
 

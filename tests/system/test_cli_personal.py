@@ -185,16 +185,16 @@ def test_the_summary_names_what_is_released(
         1,
     )
     shown, _ = said(*make, *ASKED, *JOB, "--l", 2, "--t", 0.99, "--out", tmp_path / "a")
-    assert "age, town as quasi-identifiers (equal within a group)" in shown
+    assert "age, town as quasi-identifiers (equal within a class)" in shown
     facts = json.loads((tmp_path / "a" / "release.json").read_text())
     found = {c["model"]: c["verified"] for c in facts["claims"]}
     assert (
-        "job as a sensitive attribute (as it was), "
-        f"{found['l-diversity']['smallest_l']} different values or more in every class, in no "
-        f"class distributed more than {found['t-closeness']['largest_t']:.4g} away"
+        "job as a sensitive attribute (unchanged), "
+        f"at least {found['l-diversity']['smallest_l']} different values in every class, "
+        f"within {found['t-closeness']['largest_t']:.4g} of the overall distribution"
     ) in shown
     shown, _ = said(*make, "--out", tmp_path / "b")
-    assert "Released besides" not in shown
+    assert "Also released" not in shown
 
 
 def test_few_groups_are_told(ratings_csv: Path, people_csv: Path, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_few_groups_are_told(ratings_csv: Path, people_csv: Path, tmp_path: Path
     )
     shown, noted = said(*make, *ASKED, *JOB, "--t", 0, "--out", tmp_path / "a")
     assert "in 1 group of at least 3" in shown
-    assert "1 group is left of 40: ask for less" in noted
+    assert "1 class is left of 40; smaller l or larger t" in noted
 
 
 def test_an_exact_release_is_for_queries(
@@ -234,9 +234,9 @@ def test_an_exact_release_is_for_queries(
         ),
         *("--attributes", "exact"),
     )
-    assert "Not for publication: for a query service only" in shown
+    assert "Not for publication: the release holds exact personal attributes" in shown
     assert "(age, town, job)" in shown
-    assert "you alone may read the folder" in shown
+    assert "only you can read the folder" in shown
     assert out.stat().st_mode & 0o077 == 0
     assert "starshade audit" not in shown
     assert shown.endswith(f"starshade query {out} 'SELECT COUNT(*) WHERE \"1\" >= 1'")
@@ -264,8 +264,8 @@ def test_lists_of_rare_values_are_told(
     )
     make = (*make, "--attributes", "generalized", "--method", "mondrian")
     _, noted = said(*make, "--out", place / "a")
-    assert "'zip' has 40 different values, more than there are groups" in noted
-    assert re.search(r"a group lists [23]\.\d on average", noted)
+    assert "'zip' has 40 different values, more than there are classes" in noted
+    assert re.search(r"A class lists [23]\.\d on average", noted)
     assert "--attribute zip=RECIPE" in noted
     assert "'town'" not in noted
     _, noted = said(*make, "--out", place / "b", "--attribute", f"zip={place}/zip.csv")
@@ -300,5 +300,5 @@ def test_recipes_say_how_finely_attributes_are_told(
     wrong = refused(*make, "--attribute", "town=year", "--out", tmp_path / "no")
     assert "attribute 'town': 2 of 2 values cannot be read as a year" in wrong
     wrong = refused(*make, "--attribute", "age=band:10", "--out", tmp_path / "no")
-    assert "A recipe is one of prefix:3, bands:10, month, year or rare:5" in wrong
+    assert "Recipes are prefix:3, bands:10, month, year or rare:5" in wrong
     assert not (tmp_path / "no").exists()

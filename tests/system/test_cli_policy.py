@@ -28,7 +28,7 @@ def test_the_first_that_passes_is_written(searched: list[object], tmp_path: Path
     out, key = tmp_path / "release", tmp_path / "key.json"
     found = told(*searched, "--threshold", "class-size=6", "--out", out, "--private", key)
     assert (found["verdict"], found["k"], found["method"]) == ("PASS", 7, "predictive")
-    assert found["chosen"] == found["tries"][0]
+    assert found["chosen"] == found["attempts"][0]
     assert [each["k"] for each in found["skipped"]] == [5]
     assert json.loads((out / "release.json").read_text())["config"]["k"] == 7
     # an audit of what was written comes to the checks that counted
@@ -56,12 +56,12 @@ def test_nothing_is_written_where_none_passes(searched: list[object], tmp_path: 
     assert result.exit_code == 1
     flat = " ".join(result.stdout.split())
     assert "No release passes policy partner v1" in flat
-    assert "Never within the policy: Class linkage" in flat
+    assert "Checks that no release passes: Class linkage" in flat
     found = told(*searched, *never, code=1)
     assert (found["chosen"], found["out"], found["verdict"]) == (None, None, "FAIL")
-    assert found["tries"][0]["k"] == 50
+    assert found["attempts"][0]["k"] == 50
     assert {each["reason"] for each in found["skipped"]} >= {
-        "the policy asks for classes of 40 or more"
+        "the policy requires classes of 40 or more"
     }
     assert not (tmp_path / "release").exists()
     assert not (tmp_path / "key.json").exists()
@@ -76,8 +76,8 @@ def test_a_search_is_resumed_with_its_seed(searched: list[object], tmp_path: Pat
     files = {path.name: path.read_bytes() for path in first.iterdir()}
     assert files == {path.name: path.read_bytes() for path in second.iterdir()}
     unseeded = searched[:-2]
-    out = ("--out", tmp_path / "x", "--no-receipt")
-    assert "--resume: without a seed" in refused(*unseeded, *out, "--resume")
+    out = ("--out", tmp_path / "x", "--no-key-file")
+    assert "--resume: requires the seed" in refused(*unseeded, *out, "--resume")
 
 
 @pytest.mark.parametrize(
@@ -85,20 +85,20 @@ def test_a_search_is_resumed_with_its_seed(searched: list[object], tmp_path: Pat
     [
         (["--policy", "parner"], "Did you mean partner?"),
         (["--policy", "no.toml"], "cannot be read"),
-        (["--policy", "partner", "--k", "5"], "--k: of no use with --policy"),
-        (["--policy", "partner", "--item-support", "2%"], "--item-support: of no use"),
+        (["--policy", "partner", "--k", "5"], "--k: not applicable with --policy"),
+        (["--policy", "partner", "--item-support", "2%"], "--item-support: not applicable"),
         (["--policy", "partner", "--after", "x", "--after-private", "y"], "keeps its k"),
         (["--policy", "partner", "--threshold", "membership=2"], "must be a share"),
         (["--policy", "partner", "--threshold", "class-size=0"], "must be a share"),
         (["--policy", "partner", "--method", "suppress"], "--eps is missing"),
         (["--policy", "partner", "--method", "k-exchange", "--attributes", "exact"], "queries"),
-        (["--k", "5", "--shadows", "3"], "--shadows: of no use without --policy"),
+        (["--k", "5", "--shadows", "3"], "--shadows: not applicable without --policy"),
     ],
 )
 def test_what_is_refused(
     options: list[str], message: str, ratings_csv: Path, tmp_path: Path
 ) -> None:
-    out = ("--out", tmp_path / "release", "--no-receipt")
+    out = ("--out", tmp_path / "release", "--no-key-file")
     assert message in refused("anonymize", ratings_csv, *options, *out)
     assert not (tmp_path / "release").exists()
 
@@ -106,11 +106,11 @@ def test_what_is_refused(
 def test_a_broken_policy_file_is_refused_by_line(ratings_csv: Path, tmp_path: Path) -> None:
     policy = tmp_path / "own.toml"
     policy.write_text('name = "own"\nversion = 1\n\n[adversary]\nknown = "8"\n[checks]\n')
-    out = ("--out", tmp_path / "release", "--no-receipt")
+    out = ("--out", tmp_path / "release", "--no-key-file")
     assert "own.toml, line 5: known" in refused("anonymize", ratings_csv, "--policy", policy, *out)
 
 
 def test_fewer_people_than_any_k(tmp_path: Path) -> None:
     few = small_csv(tmp_path / "few.csv", users=4)
-    out = ("--out", tmp_path / "release", "--no-receipt", "--seed", "1")
+    out = ("--out", tmp_path / "release", "--no-key-file", "--seed", "1")
     assert "records = 4" in refused("anonymize", few, "--policy", "partner", *out)

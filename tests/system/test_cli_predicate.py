@@ -12,22 +12,22 @@ from tests.system.conftest import Made, call, refused, told
 def test_predicates_of_a_release(made: Made, ratings_csv: Path) -> None:
     asked = ("attack", made.folder, "--original", ratings_csv, "--attack", "predicate")
     found = told(*asked, "--seed", 1)
-    assert (found["outsiders"], found["credit"]) == (None, "compatible")
+    assert (found["non_members"], found["credit"]) == (None, "compatible")
     assert found["classes"] == found["classes_tested"]
-    assert found["isolates"]["rate"] > found["blind"]
-    assert [each["most"] for each in found["light"]] == [0.1, 0.01]
+    assert found["singling_out"]["rate"] > found["baseline"]
+    assert [each["most"] for each in found["low_weight"]] == [0.1, 0.01]
     assert set(found["forced"]) == {
-        *("cells", "one_value", "nobody", "each_once"),
+        *("cells", "one_value", "no_member", "each_once"),
         *("people", "people_one_value", "people_each_once"),
     }
     linked = told(*asked, "--seed", 1, "--private", made.receipt)
     assert linked["credit"] == "linked"
-    assert linked["isolates"] == found["isolates"]
-    assert told(*asked, "--seed", 1, "--threads", 1)["light"] == found["light"]
+    assert linked["singling_out"] == found["singling_out"]
+    assert told(*asked, "--seed", 1, "--threads", 1)["low_weight"] == found["low_weight"]
     shown = " ".join(call(*asked, "--seed", 1, "--classes", 3).stdout.split())
     assert "in 3 of the" in shown
-    assert "nobody outside the data was there to count" in shown
-    assert "Conditions that single somebody out" in shown
+    assert "no non-members were given to check them" in shown
+    assert "Singling out by weight of the predicates" in shown
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_k_m_of_a_release_and_its_original(made: Made, ratings_csv: Path) -> Non
     shown = call(*asked, *failing)
     assert shown.exit_code == 1
     text = " ".join(shown.stdout.split())
-    assert f"It holds for k up to {found['smallest_class']:,}." in text
+    assert f"The model holds for k up to {found['smallest_class']:,}." in text
     assert "somebody's ratings fit" in text
 
 

@@ -18,7 +18,7 @@ def made(ratings: Path, out: Path, *settings: object) -> dict[str, Any]:
         ratings,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         *settings,
@@ -53,7 +53,7 @@ def test_the_figures_are_those_of_the_release(ratings_csv: Path, tmp_path: Path)
         "predictive",
         "--profile",
         "padded",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         "--out",
@@ -69,20 +69,20 @@ def test_the_figures_are_those_of_the_release(ratings_csv: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ((), ["No rating is in it as it was"]),
+        ((), ["It contains no original rating"]),
         (
             ("--profile", "padded"),
-            ["the mean of its members' ratings and, where they gave none, of predictions"],
+            ["the mean over its class of ratings and, for unrated items, predictions"],
         ),
-        (("--profile", "model"), ["No rating is in it as it was"]),
-        (("--profile", "pooled"), ["No rating is in it as it was"]),
-        (("--profile", "simple"), ["who rated an item", "rated by none of its members"]),
-        (("--profile", "simple", "--l", 20), ["% of all, were invented, to hide who rated what"]),
+        (("--profile", "model"), ["It contains no original rating"]),
+        (("--profile", "pooled"), ["It contains no original rating"]),
+        (("--profile", "simple"), ["who rated an item", "No member rated an item"]),
+        (("--profile", "simple", "--l", 20), ["%), which hide who rated what"]),
         (
             ("--profile", "simple", "--l", 2),
             [
-                "Fake edges: none (0), every item that somebody rated was in 2 profiles already.",
-                "rated by none of its members",
+                "Fake edges: none (0); every rated item is already in 2 profiles.",
+                "No member rated an item",
             ],
         ),
     ],
@@ -95,7 +95,7 @@ def test_the_summary_says_what_a_profile_is(
         ratings_csv,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         "--seed",
@@ -115,7 +115,7 @@ def test_fake_edges_are_counted(ratings_csv: Path, tmp_path: Path) -> None:
         ratings_csv,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--profile",
         "simple",
         "--k",
@@ -137,7 +137,7 @@ def test_fake_edges_are_counted(ratings_csv: Path, tmp_path: Path) -> None:
 def test_what_cannot_be_reached_exits_1_and_leaves_nothing(
     ratings_csv: Path, tmp_path: Path
 ) -> None:
-    asked = ("anonymize", ratings_csv, "--method", "predictive", "--no-receipt", "--k", 5)
+    asked = ("anonymize", ratings_csv, "--method", "predictive", "--no-key-file", "--k", 5)
     result = call(*asked, "--profile", "simple", "--l", 99, "--out", tmp_path / "a")
     assert result.exit_code == 1
     result = call(*asked, "--l", 2, "--out", tmp_path / "a")

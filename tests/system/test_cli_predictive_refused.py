@@ -19,8 +19,12 @@ from tests.system.conftest import call, refused
             "Error: --min-raters = 121: there are 120",
             2,
         ),
-        (("--profile", "simple", "--min-raters", 10**23), "No data have so many", 2),
-        (("--profile", "simple", "--min-raters", 120), "nothing would be shown", 1),
+        (
+            ("--profile", "simple", "--min-raters", 10**23),
+            "The largest allowed number is 2**63 - 1",
+            2,
+        ),
+        (("--profile", "simple", "--min-raters", 120), "all cells would be empty", 1),
         (("--profile-step", 1e308), "does not divide", 2),
         (("--threads", 0), "--threads", 2),
         (("--regularization", 1e308), "from 0 to 1e+100", 2),
@@ -35,7 +39,7 @@ def test_refusals(
         ratings_csv,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         *settings,
@@ -52,7 +56,7 @@ def test_a_recommender_without_biases_names_the_option(ratings_csv: Path, tmp_pa
         ratings_csv,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         "--no-biases",
@@ -69,7 +73,7 @@ def test_many_threads_are_no_mistake(ratings_csv: Path, tmp_path: Path) -> None:
         ratings_csv,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         "--threads",
@@ -85,7 +89,7 @@ def test_ends_of_a_found_scale_are_told_and_declared_ones_not(tmp_path: Path) ->
     ]
     data.write_text("\n".join(["user,item,rating", *lines]) + "\n")
     for method in ("predictive", "k-likeness"):
-        asked = ("anonymize", data, "--method", method, "--k", 5, "--no-receipt")
+        asked = ("anonymize", data, "--method", method, "--k", 5, "--no-key-file")
         found = call(*asked, "--out", tmp_path / method)
         assert found.exit_code == 0, found.stderr
         assert "fewer than 5 users gave the lowest or the highest rating" in found.stderr

@@ -22,7 +22,12 @@ Shell = Callable[..., subprocess.CompletedProcess[str]]
 def test_demo_tells_the_story(shell: Shell, tmp_path: Path) -> None:
     out = shell("demo", "--seed", 1)
     assert out.returncode == 0, out.stderr
-    for text in ("identify people", "PASS  policy partner v1", "held-out RMSE", "starshade-demo/"):
+    for text in (
+        "Attack on the original data",
+        "PASS  policy partner v1",
+        "held-out RMSE",
+        "starshade-demo/",
+    ):
         assert text in out.stdout
     assert (tmp_path / "starshade-demo" / "release.json").is_file()
     assert "4/4" in out.stderr
@@ -104,7 +109,7 @@ def test_a_full_disk_is_told(shell: Shell, ratings_csv: Path, tmp_path: Path) ->
         env={"PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert out.returncode == 2
-    assert "larger than a file may be here" in out.stderr
+    assert "exceeds the largest file size allowed here" in out.stderr
     assert "Traceback" not in out.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"before.csv"}
 

@@ -32,12 +32,12 @@ def test_padding_is_looked_for(released: tuple[Path, Path], ratings_csv: Path) -
     found = told(*asked, "--attack", "padding", "--top", 0.05, "--rank", 2)
     plain = documented("attack") - {"tradeoff"}
     assert set(found) == plain | documented("attack", "`--attack padding`")
-    assert (found["rank"], found["top"]["share"], found["shown"]) == (2, 0.05, 1)
+    assert (found["rank"], found["top"]["share"], found["non_null"]) == (2, 0.05, 1)
     assert found["auc"]["low"] <= found["auc"]["rate"] <= found["auc"]["high"]
     shown = call(*asked, "--attack", "padding").stdout
-    assert "A rated cell ranked above an unrated one (AUC)" in shown
+    assert "Detection of real ratings (AUC)" in shown
     assert "the released levels" in shown
-    assert "--targets" not in refused(*asked, "--attack", "padding", "--groups", 1)
+    assert "--targets" not in refused(*asked, "--attack", "padding", "--classes", 1)
     assert "targets 5" in refused(*asked, "--attack", "padding", "--targets", 5)
     label = told(*asked, "--attack", "label", "--known", 2)
     assert label["config"]["tolerance"] == 0.5
@@ -54,26 +54,26 @@ def test_the_audit_passes_and_says_what_is_given_away(
     assert set(found) == documented("audit")
     assert set(found["profile_disclosure"]) == {
         "attribute",
-        "group_found",
+        "class_linkage",
         "homogeneity",
         "link_existence",
         "padding",
         "fake_edges",
     }
-    assert "real ratings and predictions are mixed" in found["text"]
+    assert "means over a class, of real ratings and predictions" in found["text"]
     shown = call(*asked, "--details").stdout
-    assert "What the profiles give away (no model limits it)" in shown
+    assert "Disclosure by profiles (not bounded by any model)" in shown
     attribute = found["profile_disclosure"]["attribute"]
     assert set(attribute) == {each.name for each in fields(AttributeDisclosure)}
     read = percent(attribute["read_by_residual"])
     assert re.search(rf"Ratings read from residuals\W+{re.escape(read)}", shown)
     without = told("audit", ratings_csv, out, "--known", 2, "--seed", 1, code=1)
     assert "nobody can tell" in " ".join(without["reasons"])
-    assert re.search(r"\(±0\.5\b[^)]*fits\)", shown)  # of a mean, what is known exactly
+    assert re.search(r"\(±0\.5\b[^)]*tolerance ±", shown)  # of a mean, what is known exactly
     shown = call("audit", ratings_csv, out, "--known", 2, "--seed", 1, "--details").stdout
-    assert "What the profiles give away is not known without the receipt (--private)." in shown
-    assert "no model limits it" not in shown
-    assert not re.search(r"(?<!\d)0\.0% \[", shown.split("The same attacks")[1])
+    assert "Disclosure by profiles: not measured without the key file (--private)." in shown
+    assert "not bounded by any model" not in shown
+    assert not re.search(r"(?<!\d)0\.0% \[", shown.split("Initial and residual risk")[1])
 
 
 def test_who_is_in_it_is_asked(released: tuple[Path, Path], made: Made, ratings_csv: Path) -> None:
@@ -87,13 +87,13 @@ def test_who_is_in_it_is_asked(released: tuple[Path, Path], made: Made, ratings_
     assert found["auc"] == found["by_known"][-1]["auc"]
     assert found["config"] == {"shadows": 2, "targets": None}
     shown = call(*asked, "--attack", "membership").stdout
-    assert "A member ranked above somebody who is not in it (AUC)" in shown
+    assert "Membership inference (AUC)" in shown
     found = told(*asked, "--attack", "inference", "--questions", 3)
     assert set(found) == plain | documented("attack", "`--attack inference`")
-    assert [way["by"] for way in found["ways"]] == ["all", "best", "residual"]
+    assert [way["by"] for way in found["adversaries"]] == ["all", "best", "residual"]
     assert found["known"] == 2
     shown = call(*asked, "--attack", "inference").stdout
-    assert "Error saved in ratings, by being in it" in shown
+    assert "Error reduction from participation" in shown
     assert (
         "knowledge is drawn from"
         not in call(
@@ -103,5 +103,5 @@ def test_who_is_in_it_is_asked(released: tuple[Path, Path], made: Made, ratings_
     )  # but from the ten released items alone
     # who made it is in the receipt alone
     without = ("attack", out, "--original", ratings_csv, "--attack", "membership")
-    assert "private receipt" in refused(*without)
+    assert "private key file" in refused(*without)
     assert "--shadows" in refused(*without, "--private", receipt, "--shadows", 0)

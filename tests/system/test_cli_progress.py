@@ -46,7 +46,7 @@ SYNTH = ("data", "synth", "--n-users", "300", "--n-items", "40", "--n-ratings", 
 def test_bars_go_to_the_terminal_and_the_result_to_stdout(tmp_path: Path) -> None:
     out, seen = on_a_terminal(*SYNTH, "--out", "store", folder=tmp_path)
     assert json.loads(out)["ratings"] == 6000
-    assert "making up ratings" in seen
+    assert "generating ratings" in seen
     assert "seed " in seen
     assert "{" not in seen
 
@@ -59,4 +59,4 @@ def test_quiet_is_silent_and_the_log_says_what_was_to_be_said(tmp_path: Path) ->
     assert seen == ""
     log = (tmp_path / "log").read_text()
     assert " start starshade " in log
-    assert "making up ratings" not in log, "bars are for people who watch"
+    assert "generating ratings" not in log, "bars are for people who watch"

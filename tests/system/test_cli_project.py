@@ -97,7 +97,7 @@ def test_init_writes_what_run_does(home: Path) -> None:
     text = (home / "starshade.toml").read_text()
     assert 'on-duplicate = "last"' in text
     assert '[release]\nmethod = "predictive"\nk = 5\n\n' in text
-    assert "rate an item for a second time" in said.stderr
+    assert "repeat a user and an item" in said.stderr
     assert told("check-config")["problems"] == []
     assert "60 people" in call("run", "--dry-run").stdout
     assert not (home / "published").exists()
@@ -185,9 +185,9 @@ def test_nights(project: Path) -> None:
     """Two snapshots, one that must not be published, and one that may again."""
     snapshot(project / "ratings.csv", range(240))
     first = told("run", "--seed", 1)
-    assert (first["release"], first["pass"], first["again"]) == ("release-1", True, False)
+    assert (first["release"], first["pass"], first["unchanged"]) == ("release-1", True, False)
     again = told("run", "--seed", 2)
-    assert (again["release"], again["again"]) == ("release-1", True)
+    assert (again["release"], again["unchanged"]) == ("release-1", True)
 
     snapshot(project / "ratings.csv", range(12, 252))
     second = told("run")
@@ -200,7 +200,7 @@ def test_nights(project: Path) -> None:
     reason = said.stderr[said.stderr.index("Error:") :]
     assert dry.stderr.endswith(reason)
     assert "who stayed" in reason
-    assert "were in no release before" in reason  # what is possible now
+    assert "were in no earlier release" in reason  # what is possible now
     assert "first release" in reason
     assert "(slack = 2)" in reason  # as the file has it
     assert not list((project / FOLDER / "reports").glob("release-3*"))
@@ -224,7 +224,7 @@ def test_what_is_judged_no_stays_and_is_judged_once(project: Path) -> None:
     assert Path(first["out"], "release.json").exists()
     assert not (project / "published").exists()
     again = told("run", code=1)
-    assert again["again"]
+    assert again["unchanged"]
     assert again["reasons"] == first["reasons"]
     (project / "starshade.toml").write_text(PROJECT)
     assert told("run")["pass"]
@@ -239,9 +239,9 @@ def test_a_larger_k_than_that_of_the_groups_is_told(project: Path) -> None:
     assert many > 0
     for result in (dry, said):
         assert "k = 6: 12 of the 12 groups that are kept" in result.stderr
-        assert f"{many} of {60 + many} records are nobody's" in result.stderr
-    assert f"60 people and {many} records of nobody" in " ".join(dry.stdout.split())
-    assert f"{many} of its {60 + many} records are nobody's" in " ".join(said.stdout.split())
+        assert f"{many} of {60 + many} records are dummy records" in result.stderr
+    assert f"60 people and {many} dummy records" in " ".join(dry.stdout.split())
+    assert f"{many} of its {60 + many} records are dummy records" in " ".join(said.stdout.split())
 
 
 def test_the_report_names_what_is_there(project: Path) -> None:
@@ -288,7 +288,7 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
     def judged(said: str, code: int, text_of: str = PROJECT) -> str:
         text = text_of.replace("targets = 20\nknown = [2]", f"known = [2]\n{said}")
         (project / "starshade.toml").write_text(text)
-        assert "would be judged again" in " ".join(call("run", "--dry-run").stdout.split())
+        assert "would be audited again" in " ".join(call("run", "--dry-run").stdout.split())
         found = call("run")
         assert found.exit_code == code, found.stderr
         assert everything(project / "published") == out
@@ -296,14 +296,14 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
         return " ".join(found.stdout.split())
 
     said = judged("targets = 30", 0)
-    assert "The report for the owner is .starshade/reports/release-1.html" in said
+    assert "Internal report: .starshade/reports/release-1.html" in said
     assert "release-1 is published as published/release-1" in said
-    assert told("run")["again"]
+    assert told("run")["unchanged"]
     said = judged("targets = 30", 1, judged_by("class-linkage=0"))
-    assert "It is out, and would not be published" in said
+    assert "It is published already, but the current [audit] settings" in said
     assert "Class linkage" in said
     again = told("run", code=1)
-    assert again["again"]
+    assert again["unchanged"]
     assert again["reasons"]
     assert again["out"] == "published/release-1"
     judged("targets = 20", 0, f'{PROJECT}[publish]\nto = "elsewhere"\n')
@@ -362,7 +362,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(
     assert (out / "latest").resolve() == (out / "release-1").resolve()
     reports = {path.name for path in (project / FOLDER / "reports").iterdir()}
     assert reports == {"release-1.html", "release-1-public.html"}
-    assert told("run")["again"]
+    assert told("run")["unchanged"]
     assert list((project / FOLDER / "work").iterdir()) == []
 
 
@@ -370,7 +370,7 @@ def test_two_at_once(project: Path) -> None:
     from starshade.project.state import kept
 
     with kept(project):
-        assert "another run is at work" in refused("run")
+        assert "another run is in progress" in refused("run")
 
 
 def test_a_place_that_is_taken(project: Path) -> None:
@@ -393,11 +393,11 @@ def test_what_is_out_is_watched(project: Path) -> None:
     snapshot(project / "ratings.csv", range(2, 64))
     moved = project / "moved"
     os.rename(project / "published" / "release-1", moved)
-    assert "is not there" in refused("run")
+    assert "but it is missing" in refused("run")
     shutil.copytree(moved, project / "published" / "release-1")
     manifest = project / "published" / "release-1" / "release.json"
     manifest.write_text(manifest.read_text() + " ")
-    assert "is not what this project published" in refused("run")
+    assert "differs from what this project published" in refused("run")
 
 
 def test_every_file_that_is_out_is_watched_when_nothing_is_new(project: Path) -> None:
@@ -411,14 +411,14 @@ def test_every_file_that_is_out_is_watched_when_nothing_is_new(project: Path) ->
             assert all(each in error for each in ("published/release-1", *said)), error
 
     shutil.copy("ratings.csv", out)
-    refuses("ratings.csv: not named in release.json", "take away")
+    refuses("ratings.csv: not listed in release.json", "take away")
     (out / "ratings.csv").unlink()
     (out / "README.md").write_text("x")
     refuses("README.md: not the file")
     (out / "README.md").unlink()
     refuses("README.md: missing")
     shutil.copy(whole / "README.md", out)
-    assert told("run")["again"]
+    assert told("run")["unchanged"]
 
     file = receipt / "release-1.json"
     text = file.read_text()
@@ -453,7 +453,7 @@ def test_a_link_in_place_of_what_is_published(project: Path) -> None:
         assert "is a link" in error
         Path(name).unlink()
         os.rename("elsewhere", name)
-    assert told("run")["again"]
+    assert told("run")["unchanged"]
     os.rename("published", "elsewhere")
     Path("published").symlink_to("elsewhere")
     with Path("starshade.toml").open("a") as file:
@@ -490,8 +490,8 @@ def test_files_that_settings_name_count_by_what_is_in_them(project: Path) -> Non
     items.write_text("film 1\nfilm 2\nfilm 3\n")
     (project / "starshade.toml").write_text(PROJECT.replace("k = 5", 'k = 5\nitems = "items.txt"'))
     told("run", "--dry-run")
-    assert told("run")["again"] is False
-    assert told("run")["again"] is True
+    assert told("run")["unchanged"] is False
+    assert told("run")["unchanged"] is True
     items.write_text("film 1\nfilm 2\nfilm 4\n")
     assert call("run").exit_code != 0  # the first release has other items
 
@@ -577,7 +577,7 @@ def test_a_password_in_the_file_is_warned_of(project: Path) -> None:
     (project / "starshade.toml").write_text(text)
     said = call("check-config")
     assert said.exit_code == 0
-    assert "starshade.toml, line 3: ratings holds a password" in " ".join(said.stderr.split())
+    assert "starshade.toml, line 3: ratings contains a password" in " ".join(said.stderr.split())
     said = call("run")
     assert said.exit_code == 2
     assert "PGPASSWORD" in said.stderr
@@ -594,7 +594,7 @@ def test_a_threshold_on_several_releases_is_refused_before_any_work(project: Pat
     text = PROJECT.replace(in_toml(), 'limit = ["joint-class=0.1"]')
     text = text.replace('"ratings.csv"', '"not-there.csv"')
     (project / "starshade.toml").write_text(text)
-    assert "composition is of several releases" in refused("run", "--dry-run")
+    assert "composition needs an earlier release" in refused("run", "--dry-run")
 
 
 def real_valued(place: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_damaged_receipt_is_refused(
     whole = json.loads(made.receipt.read_text())
     (tmp_path / "receipt").write_text(json.dumps(whole | change))
     said = refused("measure", ratings_csv, made.folder, "--private", tmp_path / "receipt")
-    assert "its checksum is that of other content" in " ".join(said.split())
+    assert "its checksum does not fit its content" in " ".join(said.split())
 
 
 def test_a_damaged_setting_of_a_release_is_refused(made: Made, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_damaged_setting_of_a_release_is_refused(made: Made, tmp_path: Path) -
     told["config"]["hierarchy"] = "other"
     (tmp_path / "release" / "release.json").write_text(json.dumps(told))
     said = refused("check", tmp_path / "release")
-    assert "its checksum is that of other content" in " ".join(said.split())
+    assert "its checksum does not fit its content" in " ".join(said.split())
 
 
 def test_the_receipt_is_for_its_owner_alone(made: Made) -> None:
@@ -228,7 +228,7 @@ def test_items_below_an_item_support_are_left_out(ratings_csv: Path, tmp_path: P
     audit = ("audit", ratings_csv, out, "--private", receipt, "--targets", 20, "--shadows", 0)
     audited = call(*audit, "--details")
     text = " ".join(audited.stdout.split())
-    assert f"Items left out because too few rated them {len(few)}" in text
+    assert f"Items suppressed for too few raters {len(few)}" in text
     assert f"of people left out {gone:.1%}" in text
     again = json.loads(receipt.read_text())
     assert again["config"]["item_support"] == "30%"
@@ -347,14 +347,14 @@ def test_measure(made: Made, ratings_csv: Path) -> None:
 def test_measure_refuses_other_ratings(made: Made, tmp_path: Path) -> None:
     other = small_csv(tmp_path / "other.csv", items=5)
     assert "not in the original" in refused("measure", other, made.folder)
-    assert "is no release" in refused("measure", other, tmp_path)
+    assert "not a release" in refused("measure", other, tmp_path)
 
 
 def test_attack_on_ratings(ratings_csv: Path) -> None:
     found = told("attack", ratings_csv, "--known", 3, "--seed", 5, "--absent")
     assert {
         "attack", "records", "targets", "ineligible", "credit", "success", "expected_top1",
-        "disclosed", "false_match", "false_match_absent", "no_answer", "entropy_bits",
+        "class_contents_known", "false_match", "false_match_absent", "no_answer", "entropy_bits",
         "entropy_bits_profile", "seconds", "read_seconds", "postings_per_second",
     } <= set(found)  # fmt: skip
     assert found["records"] == 120
@@ -389,7 +389,7 @@ def test_attack_on_a_release(made: Made, ratings_csv: Path) -> None:
     assert linked["expected_top1"] <= compatible["expected_top1"] <= 1 / 4
     assert linked["false_match_absent"] is None
     person = call(*base, "--seed", 1)
-    assert "Right when it must answer" in person.stdout
+    assert "Re-identification (best guess correct)" in person.stdout
     assert told(*base[:4], "--known", 2)["known_from"] == "released items"
 
 
@@ -397,7 +397,7 @@ def test_attack_on_a_release(made: Made, ratings_csv: Path) -> None:
     ("options", "said"),
     [
         (["--known", "0"], "--known = 0"),
-        (["--known", "999"], "nobody can be attacked"),
+        (["--known", "999"], "no people to attack"),
         (["--known", "2", "--wrong", "3"], "wrong 3"),
         (["--wrong-kind", "typo"], "typo"),
         (["--rating-error", "-1"], "--rating-error = -1"),
@@ -416,9 +416,11 @@ def test_attack_refuses(ratings_csv: Path, options: list[str], said: str) -> Non
 def test_attack_on_a_release_refuses(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
     said = refused("attack", made.folder)
     assert "--original is missing" in said
-    assert "Knowledge is drawn from the original ratings: --original RATINGS" in said
+    assert "Auxiliary knowledge is drawn from the original ratings: add --original RATINGS" in said
     counting = refused("attack", made.folder, "--attack", "predicate")
-    assert "What predicate finds is counted in the original ratings: --original" in counting
+    assert (
+        "The results of predicate are counted in the original ratings: add --original" in counting
+    )
     assert "--aux" not in counting
     assert "no-such-file" in refused("attack", tmp_path / "no-such-file")
     base = ("attack", made.folder, "--original", ratings_csv, "--private")
@@ -464,7 +466,7 @@ def test_more_threads_than_there_are_is_said() -> None:
     shown = call("doctor", "--threads", there + 2000, "--json")
     assert shown.exit_code == 0
     assert json.loads(shown.stdout)["threads"] == there
-    assert f"threads: {there + 2000:,} asked, {there} processor" in shown.stderr
+    assert f"threads: {there + 2000:,} requested, {there} processor" in shown.stderr
 
 
 def test_doctor() -> None:

@@ -46,7 +46,7 @@ def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
 def test_the_summary_says_where_it_is(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
     result = call("report", ratings_csv, made.folder, "--out", tmp_path / "r.html", *QUICK)
     assert result.exit_code == 0
-    assert " ".join(result.stdout.split()).startswith("FAIL: policy partner v1. The report is in ")
+    assert " ".join(result.stdout.split()).startswith("FAIL: policy partner v1. Report: ")
 
 
 def test_what_is_refused(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_the_command_of_a_release_that_continues_another(ratings_csv: Path, tmp_
     told(*method, *after, "--out", out, "--private", own)
     command = made_by(read_release(out, private=own), str(ratings_csv), str(out), READING)
     assert command is not None
-    command = command.replace("RELEASE-BEFORE", str(last)).replace("ITS-RECEIPT", str(receipt))
+    command = command.replace("RELEASE-BEFORE", str(last)).replace("ITS-KEY-FILE", str(receipt))
     told(*shlex.split(command)[1:])
     for path in out.iterdir():
         assert (tmp_path / "out-again" / path.name).read_bytes() == path.read_bytes()

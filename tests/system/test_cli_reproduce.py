@@ -127,13 +127,13 @@ def test_a_run_that_was_cut_short_goes_on(ratings_csv: Path, tmp_path: Path, by:
     out, kept = tmp_path / "out", tmp_path / "out.parts"
     cut = killed(out, *request, "--seed", 7, by=by)
     assert cut.returncode == (-signal.SIGKILL if by == "SIGKILL" else 130)
-    assert by == "SIGKILL" or "--resume goes on from them" in cut.stderr
+    assert by == "SIGKILL" or "--resume continues" in cut.stderr
     assert not out.exists()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o700
     assert len(list(kept.glob("*.part"))) == 2
     message = refused("reproduce", *request, "--out", out)
     assert "--resume" in message
-    assert "remove that folder" in message
+    assert "delete that folder" in message
     message = refused("reproduce", *request, "--out", out, "--resume", "--seed", 8)
     assert "parts of another run, unlike this one in seed\n" in message
     message = refused("reproduce", *request, "--out", out, "--resume", "--runs", 4, "--draws", 3)
@@ -166,12 +166,12 @@ def test_a_real_study_goes_on_and_writes_the_same(
 def test_what_is_no_parts_is_left_alone(ratings_csv: Path, tmp_path: Path) -> None:
     out, kept = tmp_path / "out", tmp_path / "out.parts"
     request = ("reproduce", "kl", "--data", ratings_csv, "--out", out)
-    assert "none is named" in refused("reproduce", "kl", "--resume")
+    assert "requires --out" in refused("reproduce", "kl", "--resume")
     assert "--data is missing" in refused("reproduce", "ns")
     kept.mkdir()
     (kept / "letter.txt").write_text("dear")
     for more in ((), ("--resume",)):
-        assert "holds no parts" in refused(*request, *more)
+        assert "has no parts" in refused(*request, *more)
     (kept / "request.json").write_text("{")
     assert "damaged" in refused(*request, "--resume")
     assert (kept / "letter.txt").read_text() == "dear"
@@ -327,7 +327,7 @@ def test_a_run_goes_on_from_its_parts_and_makes_a_damaged_one_again(
         patch.setattr("starshade.report.site.save_site", _no_room)
         message = refused(*request, "--runs", 2)
     assert "no space left" in message
-    assert f"finished parts stay in {kept}: --resume" in message
+    assert f"finished parts are kept in {kept}; --resume" in message
     parts = sorted(kept.glob("*.part"))
     assert len(parts) == 2
     page = kept / "xx.html"  # written when that paper was done

@@ -169,7 +169,7 @@ def test_every_night_of_the_default_method_is_measured(
 
 def test_what_lies_in_the_place_of_the_link_stays(project: Path) -> None:
     (project / "published" / "latest").mkdir(parents=True)
-    assert "published/latest: holds something" in refused("run")
+    assert "published/latest: contains something" in refused("run")
     assert not (project / "published" / "release-1").exists()
 
 
@@ -233,7 +233,7 @@ def test_any_change_of_what_is_read_is_noticed(project: Path) -> None:
     ratings.write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
     reordered = call("run")
     assert "1/5 read: 60 people" in reordered.stderr  # other bytes, and the same ratings
-    assert "Nothing is new" in reordered.stdout
+    assert "Nothing has changed" in reordered.stdout
     assert "nothing has changed" in call("run").stderr
     shutil.copy(ratings, project / "moved.csv")
     text = PROJECT.replace("ratings.csv", "moved.csv")

@@ -147,7 +147,7 @@ def test_who_is_in_a_release_is_asked_shard_by_shard(tmp_path: Path) -> None:
     asked = ("--original", shards, "--private", str(few.with_suffix(".json")), "--seed", "1")
     attack = ("attack", str(few), *asked, "--attack", "membership", "--shadows", "1")
     _, told = said(*attack, "--engine", "local", code=2)
-    assert "made again of one table alone (--min-raters)" in told
+    assert "shadow releases need one table (--min-raters)" in told
     assert said(*attack)[0]["attack"] == "membership"
 
 
@@ -212,7 +212,7 @@ def test_what_is_checked_as_one_table_says_so(
     shards = str(tmp_path / "shards")
     said("data", "convert", str(file), "--out", shards, "--shards", "2")
     _, told = said("check", shards, "--model", *model, "--resume", code=2)
-    assert f"--resume: of no use {why}" in " ".join(told.split())
+    assert f"--resume: not applicable {why}" in " ".join(told.split())
 
 
 def test_a_shard_that_is_missing_is_named(file: Path, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_shard_that_is_missing_is_named(file: Path, tmp_path: Path) -> None:
     said("data", "convert", str(file), "--out", str(shards), "--shards", "3")
     (shards / "shard-00001").rename(tmp_path / "away")
     _, told = said("check", str(shards), "--model", "review-graph", "--k", "2", code=2)
-    assert "shard-00001: this shard is missing" in " ".join(told.split())
+    assert "shard-00001: this partition is missing" in " ".join(told.split())
 
 
 @pytest.mark.slow
@@ -331,7 +331,7 @@ def test_ratings_are_added_to_shards(file: Path, tmp_path: Path) -> None:
     assert written["ratings"] == before.n_ratings + 1
     assert (written["users"], written["items"]) == (before.n_users + 1, before.n_items + 1)
     _, told = said("data", "convert", str(more), "--append", new, "--out", old + "2", code=2)
-    assert "line 2: the user rated this item before, at a rating in the store" in told
+    assert "line 2: the user already rated this item, at a rating in the store" in told
 
 
 def test_sensitive_items_are_named_by_their_ids(file: Path, tmp_path: Path) -> None:
@@ -343,7 +343,7 @@ def test_sensitive_items_are_named_by_their_ids(file: Path, tmp_path: Path) -> N
     assert by_shard["sensitive"]
     assert by_shard == as_one
     _, told = said("attack", shards, *asked, "no such", *run, code=2)
-    assert "item 1 of those given is not in the ratings" in told
+    assert "item 1 is not in the ratings" in told
 
 
 def test_what_is_of_no_use_says_so(file: Path, tmp_path: Path) -> None:
@@ -352,21 +352,21 @@ def test_what_is_of_no_use_says_so(file: Path, tmp_path: Path) -> None:
     _, told = said("attack", shards, "--known", "4", "--resume", code=2)
     assert "--seed" in told
     _, told = said("attack", shards, "--attack", "predicate", "--resume", code=2)
-    assert "--resume: of no use with the attack predicate" in told
+    assert "--resume: not applicable with the attack predicate" in told
     _, told = said("data", "describe", str(file), "--resume", code=2)
-    assert "of no use on what is no store of shards" in told
+    assert "not applicable without a partitioned store" in told
     _, told = said("attack", str(tmp_path / "gone"), "--engine", "spark", code=2)
-    assert "gone, which is not there\nCheck the path." in told
+    assert "gone, which does not exist\nCheck the path." in told
     _, told = said("data", "convert", str(file), "--out", "x.csv", "--shards", "2", code=2)
-    assert "shards are those of a store" in told
+    assert "only a store has partitions" in told
     _, told = said("attack", shards, "--attack", "predicate", "--memory", "1k", code=2)
     assert "take" in told
-    assert "Shard by shard work" in told
+    assert "Attacks for partitioned stores" in told
     _, told = said(*anonymize(shards, tmp_path / "r", "--resume")[:-4], "--out", "x", code=2)
     assert "--private" in told
     for more in (("--profile", "simple", "--l", "2"), ("--items", "top:9")):
         _, told = said(*anonymize(shards, tmp_path / "r", "--resume", *more), code=2)
-        assert "--resume: of no use" in told
+        assert "--resume: not applicable" in told
     (tmp_path / "taken").mkdir()
     _, told = said(*anonymize(shards, tmp_path / "taken"), code=2)
     assert "exists already" in told
@@ -382,5 +382,5 @@ def test_where_the_receipt_is_what_is_missing_it_is_said(file: Path, tmp_path: P
         ("attack", release, "--original", shards),
     ):
         _, told = said(*asked, "--engine", "spark", code=2)
-        assert "--engine: of no use without the owner's receipt" in " ".join(told.split())
-        assert "Add the receipt: --private RECEIPT." in told
+        assert "--engine: not applicable without the private key file" in " ".join(told.split())
+        assert "Add the private key file: --private FILE." in told

@@ -42,11 +42,11 @@ def test_a_full_disk_is_told_of_the_stream_that_met_it(ratings_csv: Path, tmp_pa
     made = bash(f"starshade data convert {ratings_csv} --out made.csv > /dev/full", tmp_path)
     assert made.returncode == 2
     assert b"Error: standard output: the result could not be printed, no space left" in made.stderr
-    assert b"made.csv had been written in whole before" in made.stderr
+    assert b"complete before: made.csv" in made.stderr
     assert (tmp_path / "made.csv").exists()
     logged = bash(f"starshade data describe {ratings_csv} --log-file /dev/full", tmp_path)
     assert logged.returncode == 2
-    assert b"Error: --log-file /dev/full: is a device, no regular file\n" in logged.stderr
+    assert b"Error: --log-file /dev/full: is a device, not a regular file\n" in logged.stderr
 
 
 @pytest.mark.parametrize("env", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])

@@ -49,13 +49,13 @@ def test_a_release_singles_nobody_out(ratings_csv: Path, people: Path, queried: 
     found = told("attack", queried, *truth, "--attack", "tracker", "--background", "Age")
     assert found["at_risk"]["rate"] == found["refused"] == 0
     assert found["fewest"] >= found["floor"] == 4
-    assert found["unasked"] == []
+    assert found["not_queried"] == []
 
 
 def test_what_is_known_otherwise_is_of_no_use(ratings_csv: Path) -> None:
     asked = ("attack", ratings_csv, "--attack", "tracker")
     said = refused(*asked, "--known", 3, "--wrong", 1)
-    assert "--known, --wrong: of no use with the tracker attack" in said
+    assert "--known, --wrong: not applicable with the tracker attack" in said
     assert "--no-dates" in refused(*asked, "--no-dates")
 
 

@@ -34,7 +34,7 @@ def test_what_was_verified_is_listed(made: Made) -> None:
     shown = call("verify", made.folder)
     assert shown.exit_code == 0, shown.stderr
     lines = shown.stdout.splitlines()
-    assert lines[0] == lines[-1] == "PASS: 5 checks of this release hold."
+    assert lines[0] == lines[-1] == "PASS: all 5 checks pass."
     verified = told("verify", made.folder)
     assert (verified["status"], verified["holds"]) == ("PASS", True)
     assert verified["sha256"] in shown.stdout
@@ -58,7 +58,7 @@ def test_a_changed_value_of_a_table_is_named(copied: Path) -> None:
     lines = shown.stdout.splitlines()
     assert lines[0] == lines[-1] == "FAIL: 1 of 5 checks failed (tables)."
     said = " ".join(shown.stdout.split())
-    assert "Do not use this release: ask its publisher for a whole copy" in said
+    assert "Do not use this release. Ask its publisher for an intact copy" in said
     assert "what was counted" not in said
     status = {check["name"]: check for check in told("verify", copied, code=1)["checks"]}
     assert status["tables"]["status"] == "FAIL"
@@ -92,13 +92,13 @@ def test_no_command_reads_a_table_that_says_something_else(
     }
     message = refused(*(places.get(word, word) for word in command))
     if command[0] != "anonymize":  # which takes the key file as well
-        assert "table.csv does not say what the exact files say" in message
+        assert "table.csv contradicts the exact files" in message
 
 
 def test_a_false_claim_fails_and_is_described_nowhere(copied: Path) -> None:
     facts = json.loads((copied / "release.json").read_text())
     claim = {"model": "k-eps", "parameters": {"k": 4, "eps": 0.0, "nulls": "strict"}}
-    say(copied, claims=[*facts["claims"], claim | {"verified": {"smallest_group_at_least": 4}}])
+    say(copied, claims=[*facts["claims"], claim | {"verified": {"smallest_class_at_least": 4}}])
     checks = told("verify", copied, code=1)["checks"]
     assert checks[-1]["name"] == "k-eps (k = 4, eps = 0.0, nulls = strict)"
     assert checks[-1]["status"] == "FAIL"
@@ -112,16 +112,16 @@ def test_files_that_do_not_match(copied: Path, name: str) -> None:
     checks = {check["name"]: check for check in told("verify", copied, code=1)["checks"]}
     assert checks["files"]["status"] == "FAIL"
     assert name in checks["files"]["detail"]
-    assert name != "more.txt" or "not named in release.json" in checks["files"]["detail"]
+    assert name != "more.txt" or "not listed in release.json" in checks["files"]["detail"]
     assert checks.pop("files")
     assert {check["status"] for check in checks.values()} == {"NOT VERIFIED"}
 
 
 def test_what_is_no_release(copied: Path, tmp_path: Path, ratings_csv: Path) -> None:
     for place in (tmp_path / "nothing", tmp_path, ratings_csv):
-        assert "is no release" in refused("verify", place)
+        assert "not a release" in refused("verify", place)
     (copied / "release.json").write_text("[" * 10**6)
-    assert "no JSON object" in refused("verify", copied)
+    assert "not an unambiguous JSON object" in refused("verify", copied)
 
 
 def test_texts_of_another_version_are_not_verified(copied: Path) -> None:
@@ -142,7 +142,7 @@ def test_texts_of_another_version_are_not_verified(copied: Path) -> None:
 
 
 def test_a_version_that_would_be_a_verdict(copied: Path) -> None:
-    say(copied, starshade="0.0.1).\nPASS: 5 checks of this release hold.")
+    say(copied, starshade="0.0.1).\nPASS: all 5 checks pass.")
     shown = call("verify", copied)
     assert shown.exit_code == 4
     assert "PASS:" not in shown.stdout
@@ -159,8 +159,8 @@ def test_a_manifest_that_its_checksum_does_not_fit(copied: Path) -> None:
     assert told_so["sha256"] == hashlib.sha256(content).hexdigest()
     shown = call("verify", copied)
     assert shown.stdout.startswith("FAIL: 1 of 1 check failed (release.json).")
-    assert "ask its publisher for a whole copy" in " ".join(shown.stdout.split())
-    assert "its checksum is that of other content" in refused("data", "describe", copied)
+    assert "Ask its publisher for an intact copy" in " ".join(shown.stdout.split())
+    assert "its checksum does not fit its content" in refused("data", "describe", copied)
 
 
 @pytest.mark.parametrize("files", ["text", ["a"], {"job": 5}, {"job": [1]}])

@@ -118,8 +118,8 @@ def test_nothing_but_results_stays(ran: Any) -> None:
     ("cell", "words"),
     [
         ("ratings", "60 users, 30 items, 900 ratings"),
-        ("attack", "Right when it must answer"),
-        ("release", "What it promises"),
+        ("attack", "Re-identification (best guess correct)"),
+        ("release", "Claims"),
         ("verdict", "k-anonymity holds"),
         ("measure", "Generalization loss (GenILoss)"),
     ],

@@ -274,12 +274,12 @@ STRANGE = {
     "no starshade": (
         "starshade.py",
         "raise ModuleNotFoundError('No module named starshade', name='starshade')",
-        "executors have no starshade; here it is",
+        "executors have no starshade; this machine has",
     ),
     "another version": (
         "sitecustomize.py",
         "import starshade._version as version\nversion.__version__ = '0.0.9'",
-        "executors have starshade 0.0.9; here it is",
+        "executors have starshade 0.0.9; this machine has",
     ),
     "no memory to begin with": (
         "sitecustomize.py",
@@ -287,7 +287,7 @@ STRANGE = {
         "    resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))",
         "executors cannot load starshade: OSError",
     ),
-    "no memory for a shard": (
+    "too little memory for a partition": (
         "sitecustomize.py",
         "import starshade.engine.executor as executor\n"
         "executor._read = lambda file: bytearray(2**60)",

@@ -165,7 +165,7 @@ def test_the_message_says_what_to_do_where_the_name_does_not_open(
     out = call("studio", "--work", tmp_path / "w", "--no-browser", *option).output
     name = r"127\.0\.0\.1" if plain else r"[0-9a-f]{16}\.localhost"
     assert re.search(rf"^  http://{name}:\d+/\S+$", out, re.MULTILINE)
-    assert ("start it with --plain-host" in " ".join(out.split())) == (not plain)
+    assert ("restart the studio with --plain-host" in " ".join(out.split())) == (not plain)
     assert ("in its history" in " ".join(out.split())) == plain
 
 

@@ -145,8 +145,8 @@ def test_an_attack(studio: Studio, data: DataRow) -> None:
 @pytest.mark.parametrize(
     ("kind", "settings", "error", "setting"),
     [
-        ("attack", {"attack": "burglary"}, "none of this name", None),
-        ("attack", {"knowledge": {"known": 500}}, "nobody can be attacked", "known"),
+        ("attack", {"attack": "burglary"}, "unknown", None),
+        ("attack", {"knowledge": {"known": 500}}, "no people to attack", "known"),
         (
             "attack",
             {"knowledge": {"known": "few"}},
@@ -185,7 +185,7 @@ def test_advice_is_in_the_words_of_the_form(studio: Studio, data: DataRow, tmp_p
     odd.write_text("alpha,beta,gamma\n1,1,5\n1,2,4\n")
     job = studio.do("read", studio.store.add_data("file", "odd", str(odd)))
     assert job.advice == (
-        "Name the user, item, rating column (“Column of the people”, “Column of the items”, "
+        "Name the user, item, rating column (“Column of the users”, “Column of the items”, "
         "“Column of the ratings”)."
     )
 

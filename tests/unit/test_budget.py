@@ -48,7 +48,7 @@ def test_amounts_in_words(n: float, words: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "G", "-1G", "0", "8X", "8GG", "nan", "inf", "1e30", "8 G 8"])
 def test_no_amounts(text: str) -> None:
-    with pytest.raises(ConfigError, match="no amount of memory"):
+    with pytest.raises(ConfigError, match="not an amount of memory"):
         budget.parse_bytes(text)
 
 
@@ -174,7 +174,7 @@ def test_more_threads_than_processors_are_cut_and_said(asked: int) -> None:
     body = f"with budget.limits(threads={asked}):\n    own(str(budget.threads()))"
     said, told = program(body)
     assert told == [[str(ALL), "True"]]
-    assert said.startswith(f"threads: {asked:,} asked, {ALL} processor")
+    assert said.startswith(f"threads: {asked:,} requested, {ALL} processor")
     assert said.endswith(f": {ALL} {'is' if ALL == 1 else 'are'} used")
 
 
@@ -187,7 +187,7 @@ def test_the_environment_says_how_many_at_most(before: str) -> None:
     )
     said, told = program(body, before=before, disturbed=True, NUMBA_NUM_THREADS="1")
     assert told == [["1", "True"]] * 2
-    assert said.splitlines() == ["1 1", "threads: 2 asked, NUMBA_NUM_THREADS is 1: 1 is used"]
+    assert said.splitlines() == ["1 1", "threads: 2 requested, NUMBA_NUM_THREADS is 1: 1 is used"]
 
 
 @pytest.mark.parametrize("said", ["0", "-1", "many", "999"])

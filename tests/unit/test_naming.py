@@ -54,7 +54,7 @@ def test_a_door_names_settings_until_it_is_left() -> None:
 
 def test_what_a_door_does_not_have_is_no_aside() -> None:
     with speak(only_k):
-        assert named("l") == "a setting that only the command line has"
+        assert named("l") == "a setting of the command line only"
         assert f"Give it{aside('l')}." == "Give it."
         assert f"Give it{aside('k')}." == "Give it (<k None>)."
 

@@ -29,7 +29,7 @@ def test_names_are_unique_within_a_room():
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(ConfigError, match="model 'k-anonimity': there is none") as caught:
+    with pytest.raises(ConfigError, match="model 'k-anonimity': unknown") as caught:
         find(import_module("starshade.privacy.registry").ENTRIES, "k-anonimity", "model")
     assert "Did you mean k-anonymity?" in caught.value.advice
     assert find(ENTRIES, "class-size", "measure").cls == "AverageClassSize"

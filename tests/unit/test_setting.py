@@ -82,8 +82,8 @@ def test_what_is_allowed_is_kept_as_its_kind_has_it(name: str, value: Any, kept:
         ("whole", -math.inf, "whole = -inf: must be a whole number"),
         ("whole", 2**63, "whole = 9.22337203685e+18: must be a whole number"),
         ("whole", 2.0**64, "whole = 1.84467440737e+19: must be a whole number"),
-        ("whole", 10**4000, "whole = a number beyond all floats: must be a whole number"),
-        ("share", 10**400, "share = a number beyond all floats: must be a finite number"),
+        ("whole", 10**4000, "whole = a number too large for a float: must be a whole number"),
+        ("share", 10**400, "share = a number too large for a float: must be a finite number"),
         ("share", [0.5], "share = a list: must be a finite number"),
         ("whole", "4", "whole = '4': must be a whole number"),
         ("whole", None, "whole = None: must be a whole number"),
@@ -202,7 +202,8 @@ def test_every_setting_is_explained(entry: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "advice"), [(2**63, "No data have so many."), (-math.inf, ""), (17, "")]
+    ("value", "advice"),
+    [(2**63, "The largest allowed number is 2**63 - 1."), (-math.inf, ""), (17, "")],
 )
 def test_too_many_are_told_as_such(value: Any, advice: str) -> None:
     with pytest.raises(ConfigError) as caught:

@@ -24,7 +24,7 @@ _MONDRIAN_COPIES = 6  # of the table: as it is, as places (up to four bytes each
 
 @dataclass(frozen=True)
 class Mondrian(RangeSettings, Grouping):
-    """Cut the records in two at the median of the item where they are widest, while both keep k.
+    """Cut records at the median of the widest item while both parts keep k.
 
     The hierarchy is ``range`` unless another is named or the scale is fine.
     For the parameters see `starshade.anonymize.grouping.Grouping`.
@@ -59,7 +59,7 @@ def mondrian_groups(matrix: Array, k: int) -> Ints:
 
 @dataclass(frozen=True)
 class MondrianRelaxed(RangeSettings, Grouping):
-    """Cut the records into halves on the item where they are widest, while both keep k.
+    """Cut records into halves by the widest item while both parts keep k.
 
     The hierarchy is ``range`` unless another is named or the scale is fine.
     For the parameters see `starshade.anonymize.grouping.Grouping`.
@@ -94,7 +94,7 @@ _COPIES = 5  # of the table: as it is, as places, by column, the one that shrink
 
 @dataclass(frozen=True)
 class KMember(RangeSettings, Grouping):
-    """Grow each group from the record furthest from the last one's, by what costs least range.
+    """Grow each group from a distant record, each time by the record that widens it least.
 
     The hierarchy is ``range`` unless another is named or the scale is fine.
     For the parameters see `starshade.anonymize.grouping.Grouping`.

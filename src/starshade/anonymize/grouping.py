@@ -149,7 +149,7 @@ class Grouping(GroupingSettings, ABC):
         rng: Rng = None,
         *,
         after: Release | None = None,
-        shortfall: Shortfall = "invent",
+        shortfall: Shortfall = "dummies",
     ) -> Release:
         """Make a release in which every record equals at least k-1 others on all items.
 
@@ -162,7 +162,7 @@ class Grouping(GroupingSettings, ABC):
             The last release of the same people, with its receipt: who was together stays so, and
             newcomers are grouped among themselves (`starshade.anonymize.again`). The items are
             those of that release.
-        shortfall : {"invent", "withhold"}
+        shortfall : {"dummies", "withhold"}
             With `after`: whether a group of which fewer than k people are left is filled up with
             records of nobody, if at least half of k are left, or withheld.
 
@@ -223,7 +223,7 @@ class Grouping(GroupingSettings, ABC):
         note_exact(release, aside("hierarchy", FIXED_INTERVALS))
         return release
 
-    def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
+    def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "dummies") -> Kept:
         """Find who of a release can be in the next one, beside whom; refuse as `anonymize` does.
 
         Nothing is made. Arguments as in `anonymize`.

@@ -27,7 +27,7 @@ from starshade.rng import stream_key
 
 @dataclass(frozen=True)
 class KExchange(KExchangeSettings, Grouping):
-    """Group records greedily by cost, then exchange them between groups for the least loss.
+    """Group records greedily by cost, then exchange them between groups to minimize the loss.
 
     For the parameters see `starshade.anonymize.grouping.Grouping`.
 

@@ -21,7 +21,7 @@ _COPIES = 4  # of the table: by user, by item, as words of bits, and laid out
 
 @dataclass(frozen=True)
 class KLikeness(Grouping):
-    """Group k records that are alike; release of each group what all its members share.
+    """Group k similar records and release their generalization.
 
     For the parameters see `starshade.anonymize.grouping.Grouping`.
 

@@ -58,7 +58,7 @@ def dense_levels(ratings: Ratings, *, copies: int = 1, beside: Array | None = No
     if needed > budget.memory():
         raise ConfigError(
             f"{ratings.n_users:,} records x {shape[1]:,} "
-            f"{'columns' if beside.shape[1] else 'items'} as a full table take "
+            f"{('columns' if beside.shape[1] else 'items')} as a full table need "
             f"{budget.amount(needed)}; the budget is {budget.amount(budget.memory())}",
             advice=f"Choose fewer items, e.g. {named('items', 'top:100')}, or allow more with "
             f"{named('memory')}.",

@@ -142,7 +142,7 @@ def common_items(support: Ints, raters: int, k: int) -> Ints:
             advice=f"Choose k up to {most}, or keep rare items{aside('rare_items', 'keep')}."
             if most >= 2
             else f"Keep rare items{aside('rare_items', 'keep')}: no two users rated the same "
-            "item, so a smaller k is of no help.",
+            "item, so a smaller k does not help.",
         )
     return common
 
@@ -151,7 +151,8 @@ def note_left_out(items: int, users: int, raters: int, share: float) -> None:
     """Say how many items too few rated, their share of the ratings, and who rated no other."""
     note(
         f"left out: {counted(items, 'item')} rated by fewer than {raters:,} users, with "
-        f"{percent(share)} of the ratings, and {counted(users, 'user')} who rated no other"
+        f"{percent(share)} of the ratings, and {counted(users, 'user')} who rated only such "
+        "items"
     )
 
 
@@ -175,7 +176,7 @@ def refuse_rare(
     if raters > k and len(sensitive) == ready.ratings.n_items:
         raise UnmetError(
             f"{called('item_support')}: all items rated by {raters:,} users are sensitive, so "
-            "there is none to tell people apart by",
+            "none is left to compare records by",
             advice="Choose a smaller number or percentage.",
             setting="item_support",
         )
@@ -229,7 +230,7 @@ def _found_scale(given: Floats, shared: Floats, like: Scale) -> Scale:
         return scale
     if scale != like:
         note(
-            f"the scale is published as {scale}: what else the ratings show of it was left out "
+            f"the scale is published as {scale}; the ratings show more of it, which is left out "
             f"(declare it with {named('scale')} to keep it)"
         )
     return scale
@@ -240,9 +241,9 @@ def _note_rare_bounds(scale: Scale, shared: Floats, k: int) -> None:
     rare = rare_ends(scale, shared)
     if rare:
         note(
-            f"fewer than {k} users gave the {' or the '.join(rare)} rating, and the release states "
-            f"its scale, which was found in the data: declare it{aside('scale')} to tell nobody's "
-            "rating"
+            f"fewer than {k} users gave the {' or the '.join(rare)} rating, and the release "
+            "publishes its scale, which is inferred from the data: declare it"
+            f"{aside('scale')} to protect these ratings"
         )
 
 

@@ -64,7 +64,7 @@ ENTRIES = (
         module="starshade.anonymize.interval.interval",
         cls="IntervalAnonymizer",
         settings=_SETTINGS,
-        summary="Ratings moved by little, for each record to have k-1 others within eps.",
+        summary="Ratings moved slightly until each record has k-1 others within eps.",
         source="Sun & Sun 2013, section 6",
     ),
     Entry(
@@ -72,7 +72,8 @@ ENTRIES = (
         module="starshade.anonymize.k_exchange",
         cls="KExchange",
         settings=_SETTINGS,
-        summary="Greedy groups of k that then exchange records for the least loss of range.",
+        summary="Greedy groups of k, whose records are then exchanged to minimize the loss "
+        "of range.",
         source="starshade's own",
     ),
     Entry(
@@ -80,7 +81,7 @@ ENTRIES = (
         module="starshade.anonymize.k_likeness",
         cls="KLikeness",
         settings=_SETTINGS,
-        summary="Groups of k records that are alike, generalized by a hierarchy (DGH or NDGH).",
+        summary="Groups of k similar records, generalized by a hierarchy (DGH or NDGH).",
         source="Riyana & Natwichai 2018, Algorithms 1-3",
     ),
     Entry(
@@ -88,7 +89,7 @@ ENTRIES = (
         module="starshade.anonymize.baselines",
         cls="KMember",
         settings=_SETTINGS,
-        summary="Groups grown from far apart, each by the records that widen it least.",
+        summary="Groups grown from distant records, each by the record that widens it least.",
         source="Byun, Kamra, Bertino & Li 2007",
     ),
     Entry(
@@ -96,7 +97,7 @@ ENTRIES = (
         module="starshade.anonymize.baselines",
         cls="Mondrian",
         settings=_SETTINGS,
-        summary="Records cut in two at the median of the widest item, equal ratings kept together.",
+        summary="Recursive median cuts of the widest item; equal ratings stay together.",
         source="LeFevre, DeWitt & Ramakrishnan 2006, strict",
     ),
     Entry(
@@ -104,7 +105,7 @@ ENTRIES = (
         module="starshade.anonymize.baselines",
         cls="MondrianRelaxed",
         settings=_SETTINGS,
-        summary="Records cut into halves at the median of the widest item.",
+        summary="Recursive median cuts of the widest item into halves.",
         source="LeFevre, DeWitt & Ramakrishnan 2006, relaxed",
     ),
     Entry(
@@ -112,7 +113,7 @@ ENTRIES = (
         module="starshade.anonymize.predictive.predictive",
         cls="PredictiveAnonymizer",
         settings=_SETTINGS,
-        summary="What is not rated predicted, users who are alike released as one mean profile.",
+        summary="Unrated cells predicted; similar users released as one mean profile.",
         source="Chang, Thompson, Wang & Yao 2009, sections 4-6, Algorithm 1",
     ),
     Entry(
@@ -120,7 +121,7 @@ ENTRIES = (
         module="starshade.anonymize.suppress",
         cls="SuppressAnonymizer",
         settings=_SETTINGS,
-        summary="As few records as possible deleted for each to have k-1 others within eps.",
+        summary="As few records as possible deleted, until each has k-1 others within eps.",
         source="Sun & Sun 2013, section 8",
     ),
 )

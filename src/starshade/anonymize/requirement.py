@@ -26,8 +26,8 @@ def check_requirement(requirement: Requirement) -> None:
     check_items(requirement.items)
     if requirement.l > 0 and not requirement.sensitive:
         raise ConfigError(
-            f"{called('l')} = {requirement.l:g}: no item is sensitive, so nothing has to spread",
-            advice="Name the sensitive items, or leave l at 0.",
+            f"{called('l')} = {requirement.l:g}: no item is sensitive, so l has no effect",
+            advice="Name the sensitive items, or set l to 0.",
             setting="l",
         )
 

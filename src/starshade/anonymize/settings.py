@@ -24,23 +24,22 @@ RareItems = Literal["drop", "keep"]
 RareValues = Literal["refuse", "blank"]
 
 _K = declared(
-    "How many people hide together (k)",
-    "Everybody hides among at least k; 5 is usual.",
+    "Minimum class size (k)",
+    "Minimum class size (typical: 5); with proximity, minimum number of proximate records.",
     least=2,
     usual="5",
-    advice="A group of one hides nobody; 5 is usual.",
+    advice="k = 1 protects no one; 5 is typical.",
 )
 _RARE_ITEMS = declared(
     "Items that fewer than k people rated", "Items that fewer than k users rated.", private=True
 )
 _ITEM_SUPPORT = declared(
     "Item support",
-    "Leave out items that fewer people of the whole table rated than this number, or this "
-    "percentage of them.",
+    "Leave out items rated by fewer users of the whole table than this number or percentage.",
     kind="amount",
-    unset="no more than rare items ask for",
+    unset="the rule for rare items alone",
     usual="N|P%",
-    advice="10% keeps the items that a tenth of the people rated; leave it out to keep more.",
+    advice="10% keeps items rated by at least a tenth of the users; without it more items stay.",
 )
 _ITEMS = declared(
     "Items to release", "Which items to release.", kind="file", unset="all", usual="top:N|FILE"
@@ -49,9 +48,9 @@ _ITEMS = declared(
 
 def _hierarchy(coarse: str) -> dict[str, Any]:
     return declared(
-        "What different ratings of a group become",
-        "What a group is released as: ndgh (the set of values), range, fixed-intervals (tenths of "
-        "the scale), dgh, dgh-a, dgh-b, dgh-c, or a file.",
+        "Generalization of differing ratings",
+        "How differing ratings of a class are released: ndgh (the set of values), range, "
+        "fixed-intervals (tenths of the scale), dgh, dgh-a, dgh-b, dgh-c, or a file.",
         kind="file",
         unset=f"{coarse}; fixed-intervals on a real scale or one of more than 20 levels",
         usual="NAME|FILE",
@@ -61,16 +60,16 @@ def _hierarchy(coarse: str) -> dict[str, Any]:
 _EXACT = declared(
     "Personal attributes",
     "Personal attributes in the release; exact: for a query service only.",
-    advice="This method changes ratings only: use none for a release to publish, exact for one "
+    advice="This method changes ratings only: use none for a published release, exact for one "
     "behind the query service.",
     private=True,
 )
 _SLACK = declared(
-    "People who may leave a group",
-    "Groups are made of k and so many more, so that as many may leave before the next release.",
+    "Spare members per class",
+    "Members per class beyond k: as many may leave before the next release.",
     least=0,
     usual="2",
-    advice="0 makes groups of k, which the first person who leaves breaks.",
+    advice="0 makes classes of k, which break when the first member leaves.",
 )
 _SIMPLE = ("profile", "simple")
 _NEAR_FIRST = ("partition", "l", "items", "k", "eps", "nulls")
@@ -92,33 +91,33 @@ class GroupingSettings:
     item_support: int | str | None = field(default=None, metadata=_ITEM_SUPPORT, kw_only=True)
     attributes: Literal["none", "generalized", "exact"] = settable(
         "Personal attributes",
-        "Personal attributes in the release; generalized: part of what k records share; "
-        "exact: for a query service only.",
+        "Personal attributes in the release; generalized: coarsened and shared by at least k "
+        "records; exact: for a query service only.",
         default="none",
         private=True,
     )
     quasi_identifiers: Sequence[str] = settable(
-        "What others may know",
-        "One that others may know of a person; without any, all that are not sensitive.",
+        "Quasi-identifiers",
+        "Attribute that others may know of a person; without any, all that are not sensitive.",
         default=(),
         private=True,
         beside=("attributes", "generalized"),
     )
     sensitive_attributes: Sequence[str] = settable(
-        "What others must not learn",
-        "One that others must not learn, released as it is.",
+        "Sensitive attributes",
+        "Attribute that others must not learn; released unchanged.",
         default=(),
         private=True,
         beside=("attributes", "generalized"),
     )
     l: int = settable(  # noqa: E741 - the name that it has everywhere
-        "Different values of each sensitive attribute (l)",
-        "Least number of different values of each sensitive attribute in a group.",
+        "Diversity of sensitive attributes (l)",
+        "Minimum number of different values of each sensitive attribute in a class.",
         default=0,
         least=0,
         usual="2",
-        advice="l is the least number of different sensitive values in a class; 2 is the "
-        "least that hides any, 0 asks none.",
+        advice="l is the minimum number of different sensitive values in a class; 2 is the "
+        "least that protects any, 0 requires none.",
     )
     missing: Literal["as-value"] | None = settable(
         "Missing sensitive values",
@@ -127,19 +126,19 @@ class GroupingSettings:
         unset="not counted",
     )
     t: float | None = settable(
-        "Largest distance of sensitive attributes (t)",
-        "How far the sensitive attributes of a group may be from those of all.",
+        "Closeness of sensitive attributes (t)",
+        "Largest distance between the sensitive attributes of a class and those of all records.",
         default=None,
         unset="any distance",
         least=0,
         most=1,
         usual="0.2",
-        advice="0 asks every class for the distribution of all; 1 would ask nothing.",
+        advice="0 requires the overall distribution in every class; 1 requires nothing.",
     )
     attribute_hierarchies: Mapping[str, Any] | Sequence[tuple[str, Any]] = settable(
-        "How attributes are coarsened",
-        "How finely a quasi-identifier is told at most: prefix:3, bands:10, month, year, rare:5, "
-        "or a file of what its values are joined to (ARX's CSV).",
+        "Generalization of attributes",
+        "Finest level at which a quasi-identifier is released: prefix:3, bands:10, month, year, "
+        "rare:5, or a hierarchy file (ARX's CSV).",
         default=(),
         kind="files",
         beside=("attributes", "generalized"),
@@ -168,14 +167,15 @@ class KExchangeSettings(GroupingSettings):
     """Of the method that chooses groups by what they cost."""
 
     disclosure_weight: float = settable(
-        "Weight of ratings that a group shows plainly",
-        "What a cell costs in which all of a group have one and the same rating, in whole ranges "
-        "of an item.",
+        "Penalty for ratings shared by a class",
+        "Cost of a cell in which all members of a class have the same rating, in full ranges of "
+        "an item.",
         default=0,
         least=0,
         most=100,
         usual=f"{FOR_ITEMS.settings['disclosure_weight']:g}",
-        advice="0 minds the loss alone; 1 leaves hardly such a cell; above that little changes.",
+        advice="0 considers the loss alone; 1 leaves hardly any such cell; larger values "
+        "change little.",
     )
 
 
@@ -195,8 +195,8 @@ class IntervalAnonymizerSettings:
     sensitive: Sequence[str] = field(default=(), metadata=SENSITIVE)
     nulls: NullRule = field(default="strict", metadata=NULLS)
     partition: Literal["cluster", "whole"] = settable(
-        "Ratings are moved together",
-        "In small clusters, or all records with the same items rated (the paper).",
+        "Scope in which ratings are moved",
+        "Small clusters, or all records with the same items rated (the paper).",
         default="cluster",
     )
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)
@@ -233,95 +233,100 @@ class PredictiveAnonymizerSettings:
 
     k: int = field(metadata=_K)
     profile: ProfileKind = settable(
-        "What a profile shows",
-        "A group's cell is the mean of ratings and predictions (padded), of the ratings alone "
-        "(simple), of predictions alone (model), or the prediction for all members as one "
-        "(pooled).",
+        "Values of a profile",
+        "A cell of a profile: mean of ratings and predictions (padded), of ratings (simple), of "
+        "predictions (model), or one prediction for all members (pooled).",
         default="pooled",  # loses least where they were measured: docs/prediction.md
     )
     dissimilarity: Dissimilarity = settable(
-        "How unlike two users are",
-        "What makes two users alike when groups are formed; weighted-sq is the paper's. All "
-        "but euclidean need the grouping t-means.",
+        "Dissimilarity of users",
+        "Dissimilarity by which users are grouped; weighted-sq is the paper's. All but "
+        "euclidean need the grouping t-means.",
         default="euclidean",
     )
     clip: Clip = settable(
-        "What is clipped to the scale",
-        "Clip means to the scale, or every prediction before.",
+        "Clipping to the scale",
+        "Clip means to the scale, or each prediction before averaging.",
         default="mean",
     )
     grouping: Literal["exchange", "t-means"] | None = settable(
-        "How users are grouped",
-        "Users exchanged between groups while that lessens their error, or the paper's clusters.",
+        "Grouping of users",
+        "Exchange users between groups while the error decreases, or form the paper's clusters.",
         default=None,
-        unset="exchange, where distances are euclidean",
+        unset="exchange, if distances are euclidean",
     )
     weights: Literal["support", "uniform"] | None = settable(
-        "How items count",
-        "An item counts as often as it was rated, or all count alike.",
+        "Weights of items",
+        "Weight items by their number of ratings, or all equally.",
         default=None,
         unset="support for exchange, uniform for t-means",
     )
     factors: int | None = settable(
-        "Factors", "Factors of the recommender.", default=3, least=1, unset="the recommender's own"
+        "Factors",
+        "Number of factors of the recommender.",
+        default=3,
+        least=1,
+        unset="the recommender's default",
     )
     regularization: float | None = settable(
         "Regularization",
-        "How strongly factors are held back.",
+        "Regularization of the factors.",
         default=None,
         least=0,
         most=1e100,
         advice="For example 0.055.",
-        unset="0.055; other recommenders: their own",
+        unset="0.055; other recommenders: their default",
     )
     sweeps: int | None = settable(
-        "Rounds of fitting",
-        "Rounds of fitting, at most.",
+        "Fitting rounds",
+        "Maximum number of fitting rounds.",
         default=None,
         least=1,
-        unset="16; other recommenders: their own",
+        unset="16; other recommenders: their default",
     )
     biases: bool | None = settable(
         "Biases for users and items",
-        "Whether a bias is fitted for each user and item.",
+        "Fit a bias for each user and item.",
         default=None,
         off="No bias for users and items, as in the paper.",
-        unset="the recommender's own",
+        unset="the recommender's default",
     )
     recommender: str = settable(
-        "What predicts",
-        "What predicts what is not rated; implicit-als and surprise-svd come with the extra "
-        "compare, lenskit-biased-mf with lenskit. The profile pooled needs regularized-svd.",
+        "Recommender",
+        "Recommender that predicts unrated cells; implicit-als and surprise-svd come with the "
+        "extra compare, lenskit-biased-mf with lenskit. The profile pooled needs "
+        "regularized-svd.",
         default="regularized-svd",
         kind="choice",
         choices=tuple(entry.name for entry in ENTRIES),
     )
     b: int = settable(
         "Items known together (b)",
-        "Items known together that l profiles must show.",
+        "Size of the item sets that l profiles must contain.",
         default=1,
         beside=_SIMPLE,
         least=1,
         usual="2",
     )
     l: int = settable(  # noqa: E741 - the paper's name
-        "Profiles that show them (l)",
-        "Profiles that show what was rated together; 0 asks for nothing.",
+        "Profiles per item set (l)",
+        "Minimum number of profiles that contain each set of b items rated "
+        "together; 0 requires none.",
         default=0,
         beside=_SIMPLE,
         least=0,
         usual="2",
     )
     fake_edges: Literal["drawn", "mean"] = settable(
-        "How cells are invented",
-        "Cells that b and l ask for look like real ones, or are the members' means as in the "
-        "paper, which can be told.",
+        "Values of imputed cells",
+        "Cells imputed for b and l resemble real ones, or are the members' means as in the "
+        "paper, which can be recognised.",
         default="drawn",
         beside=_SIMPLE,
     )
     min_raters: int = settable(
-        "Raters that an item needs",
-        "Members who must have rated an item to show it.",
+        "Minimum raters per item",
+        "Minimum number of members who rated an item for its cell to be shown.",
         default=1,
         beside=_SIMPLE,
         least=1,
@@ -332,7 +337,7 @@ class PredictiveAnonymizerSettings:
         default=None,
         least=0,
         above=True,
-        unset="a part of the scale's step that makes up to 100; 0.05 for 1 to 5",
+        unset="a fraction of the scale's step with up to 100 levels; 0.05 for 1 to 5",
         unit="ratings",
     )
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)

@@ -58,8 +58,8 @@ class Suppressed:
         if self.rounds:
             text += f" in {len(self.rounds)} round{'s'[: len(self.rounds) > 1]} ({listed})"
         if self.taken_back:
-            text += f"; {self.taken_back:,} more fitted in again"
-        proof = "no fewer would do" if self.least else "it is not proven that no fewer would do"
+            text += f"; {self.taken_back:,} restored afterwards"
+        proof = "proven to be the minimum" if self.least else "not proven to be the minimum"
         return f"{text}; {proof}"
 
 
@@ -116,7 +116,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
     @typed
     @announced("anonymizing by suppress")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
-        """Make a release of the records that may stay.
+        """Make a release of the records that can stay.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
 
     @typed
     def suppress(self, ratings: Ratings, rng: Rng = None) -> Suppressed:
-        """Return who may stay; parameters and errors as for `anonymize`."""
+        """Return which records can stay; parameters and errors as for `anonymize`."""
         seed = resolve_seed(rng)
         chosen = ratings if self.items is None else self.items.apply(ratings)
         split_items(chosen.items, self.sensitive)
@@ -185,7 +185,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
             elif self.rare_items == "drop" and len(common) < table.n_items:
                 note(
                     f"{table.n_items - len(common):,} more items are left out: fewer than "
-                    f"{self.k} of those who would stay rated them"
+                    f"{self.k} of the remaining users rated them"
                 )
                 table = table.keep_items(common)
             else:
@@ -211,8 +211,8 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
         """Delete records of a table; somebody stays, or UnmetError."""
         if table.n_items == len(sensitive := self._sensitive_of(table)):
             raise UnmetError(
-                f"k = {self.k}: of the items that {self.k} users rated, all are sensitive, so "
-                "there is none to tell people apart by",
+                f"k = {self.k}: all items rated by {self.k} users are sensitive, so none is left "
+                "to compare records by",
                 advice="Choose a smaller k, or more items.",
             )
         rest, hidden = split_items(table.items, sensitive)
@@ -236,11 +236,16 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
     def _why(self, deletion: Deletion) -> str:
         lonely = sum(r.deleted for r in deletion.rounds if r.reason == "few")
         total = sum(r.deleted for r in deletion.rounds)
-        why = f"{lonely:,} for fewer than {self.k} records within eps of them, themselves included"
+        why = f"{lonely:,} have fewer than {self.k} records within eps, themselves included"
         if lonely < total:
-            why += f", {total - lonely:,} for sensitive ratings that spread by less than {self.l:g}"
-        end = "nobody may stay" if deletion.least else "no way was found to let anybody stay"
-        return f"{self._requirement()}: {end}. All {total:,} records had to go, {why}"
+            why += (
+                f", {total - lonely:,} are near sensitive ratings that spread by less "
+                f"than {self.l:g}"
+            )
+        end = (
+            "no record can stay" if deletion.least else "no set of records that can stay was found"
+        )
+        return f"{self._requirement()}: {end}. All {total:,} records would be deleted: {why}"
 
     def _requirement(self) -> str:
         text = f"k = {self.k}, eps = {self.eps:g}"
@@ -250,7 +255,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
         ways = ["a smaller k", "a larger eps", "fewer items"]
         if self.nulls == "strict":
             ways.append(
-                "nulls ignore, which lets records be alike that did not rate the same items"
+                "nulls ignore, under which records with different rated items can be proximate"
             )
         if self.l > 0:
             ways.append("a smaller l")

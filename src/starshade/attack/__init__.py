@@ -1,30 +1,27 @@
-"""What somebody who knows a little about a person can find out from the data.
+"""Attacks: what an adversary with auxiliary knowledge learns from the data.
 
-**The attacker's story.** A colleague, a neighbour or an employer knows a handful of things about
-one person: a few items that they rated, roughly how, roughly when; some of it is plainly wrong
-(`Knowledge`). The data lie open, without names. The attacker compares what they know with every
-record. A rare item says more than a popular one, a rating that is nearly right nearly counts,
-and so does a day. Then they look at the record that fits best: does it stand out from the
-second best by more than chance would make it? If so it is taken for the target's, and everything
-else in it is now known about that person; if not, the attacker says that they do not know. Or
-they keep a *lineup*: a probability for every record, and ask how many further bits it would take
-to point at the right one.
+**Threat model.** A colleague, a neighbour or an employer knows a few facts about one person: some
+rated items, with approximate ratings and dates; some facts may be wrong (`Knowledge`). The data
+are available without names. The adversary compares the known facts with every record. Rare items
+weigh more than popular ones; nearly correct ratings and dates count nearly as much. If the best
+record stands out from the second best, the adversary takes it for the target's and learns its
+contents; otherwise they abstain. Or they keep a *lineup*: a probability for every record, and the
+remaining entropy in bits.
 
-**What counts as success.** `success`: the record that stands out is the target's. An attacker
-who must answer guesses among the best fitting records: `expected_top1`. On a release with groups
-nobody stands out within a group, so `success` proves nothing there; `disclosed` asks whether the
-attacker finds the right *profile*, which shows what k people share. `false_match` counts wrong
-answers, with the target present and (`absent`) after their record has been taken out. Beside all
-of them stands guessing without the data's help: one in N. How sure the attacker wants to be is
-φ: raising it misses more targets and matches fewer of those who are not there (`tradeoff`). And
-turned round: how little must be known of each user before they are found (`risk`)?
+**Measures.** `success`: the record that stands out is the target's. An adversary who must answer
+guesses among the best matches: `expected_top1` (re-identification). Within a class no record
+stands out, so `success` proves nothing there; `class_contents_known` measures whether the
+adversary finds the right *profile*, which k people share. `false_match` counts wrong answers,
+with the target present and (`absent`) with their record removed. The baseline is guessing: 1 in
+N. A higher φ misses more targets and matches fewer absent ones (`tradeoff`). `risk` measures how
+many known ratings re-identify each user.
 
-**Who is attacked.** Users of the original table; what is known is drawn from it, each target from
-a random stream of their own. On a release the answer is judged by the link from users to records
+**Targets.** Users of the original table; their known facts are drawn from it, each target from
+a random stream of their own. On a release answers are scored by the link from users to records
 where there is one (*linked*), and otherwise by whether the answer is compatible with the target's
 true row (*compatible*).
 
-**How it is computed.** An original table and a release look the same to an attack: rows of cells,
+**Computation.** An original table and a release look the same to an attack: rows of cells,
 a row standing for one or more identical records (`release.cells`). Rows that are equal cell by
 cell are found first: the distinct ones are the *profiles*. For each known item the list of its
 raters (postings) is walked, and each rater's score grows by the worth of what their cell says,

@@ -1,4 +1,4 @@
-"""Which ratings averaged profiles disclose (definitions, "attribute-disclosure").
+"""Attribute disclosure by averaged profiles (definitions, "attribute-disclosure").
 
 The adversary knows a person's class and that they rated an item, and reads the rating from the
 cell. What is *certain* follows from the release alone: every data set that agrees with it gives
@@ -31,7 +31,7 @@ _ROUNDING = 1.5 / np.sqrt(12)  # of the profile step: the rms that a low-rank mo
 
 
 class Readings(NamedTuple):
-    """What comes of reading the cells of a release's people; counts, which add up over partitions.
+    """Counts of reading the cells of a release's people; they add up over partitions.
 
     `people`: with a record. `disclosed`: of these, people with a rated cell that is marked.
     `marked`: rated cells that are marked; `right`: those that equal the rating (on a real-valued
@@ -55,7 +55,7 @@ class Readings(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """How an adversary reads the cells of a release.
+    """An adversary who reads the cells of a release.
 
     `marks` (kinds, levels + 1): which levels are read, 0 being null; `kind` (rows,): of each row.
     `place` (rows,): where a row is among those fitted, -1: it is not. `guess` (fitted, items): the
@@ -75,7 +75,7 @@ class Reader:
     def of(
         cls, release: Release, fit: LowRankFit | None = None, rows: Ints | None = None
     ) -> Reader:
-        """Return who reads certain cells (profile "simple"), or cells at an end of the scale.
+        """Return a reader of certain cells (profile "simple"), or of cells at an end of the scale.
 
         `fit`: to the profiles `rows`; None: nothing is read from residuals.
         """
@@ -96,7 +96,7 @@ class Reader:
 
     @classmethod
     def of_ends(cls, n_rows: int, n_items: int, n_levels: int) -> Reader:
-        """Return who reads the cells at an end of the scale, and nothing from residuals."""
+        """Return a reader of the cells at an end of the scale, without residuals."""
         nowhere = np.full(n_rows, -1, dtype=np.int64)
         guess = np.empty((0, n_items), dtype=np.uint16)
         return cls(ends_marked(n_levels), np.zeros(n_rows, dtype=np.int64), nowhere, guess)
@@ -104,7 +104,7 @@ class Reader:
     def read(
         self, levels: NDArray[np.uint8], values: Floats, truth: Ratings, row_of_user: Ints
     ) -> Readings:
-        """Compare what is read with what people rated.
+        """Compare the cells read with the true ratings.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What an adversary holds about a target, and how it is drawn (definitions, "knowledge")."""
+"""Auxiliary knowledge of an adversary, and how it is drawn (definitions, "knowledge")."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What is known of each target.
+    """Known facts of each target.
 
     `users` (targets,): the targets: rows of the original. `items` (targets, known): items of the
     original; where `wrong` of them are wrong, those come first. `ratings` (targets, known): NaN
     where the rating is not known. `days` (targets, known): in the original's days (`Ratings.days`);
-    NO_DAY where the day is not known. `rating_counts`: how many ratings each target is said to
-    have; None: not known.
+    NO_DAY where the day is not known. `rating_counts`: known number of ratings of each target;
+    None: not known.
     """
 
     users: NDArray[np.int64]
@@ -62,7 +62,7 @@ class Known:
 
     @classmethod
     def join(cls, parts: Sequence[Known]) -> Known:
-        """Put what was drawn at several times, by the same knowledge, one after the other."""
+        """Concatenate several draws of the same knowledge."""
         counts = [part.rating_counts for part in parts if part.rating_counts is not None]
         rows = ((part.users, part.items, part.ratings, part.days) for part in parts)
         users, items, ratings, days = map(np.concatenate, zip(*rows, strict=True))
@@ -78,29 +78,29 @@ class Known:
 
 @dataclass(frozen=True)
 class Knowledge(KnowledgeSettings):
-    """What the adversary knows about every target.
+    """Auxiliary knowledge of the adversary about every target.
 
     Parameters
     ----------
     known : int
-        Cells known of each target, at least 1.
+        Known ratings per target, at least 1.
     wrong : int
-        How many of them are wrong, 0…known.
+        Wrong ones among them, 0…known.
     wrong_kind : {"value", "item"}
-        "value": the target did rate these items, rating and day are wrong (NS Figs 4-9, 11,
-        12). "item": the target did not even rate them (NS Fig 10).
+        "value": the target rated these items, rating and day are wrong (NS Figs 4-9, 11, 12).
+        "item": the target did not rate them (NS Fig 10).
     rating_error : float
-        Ratings are known within this much, in the scale's units.
+        Largest error of a known rating, in units of the scale.
     day_error : int or None
-        Days are known within this many, 0…65,534; None or infinity: not known.
+        Largest error of a known day, 0…65,534; None or infinity: days are unknown.
     outside_top : int
         Known items are not among this many most rated ones.
     about_count : bool
-        The adversary is told the number of the target's ratings within half of it (NS Fig 12).
+        The adversary knows the target's number of ratings to within 50 % (NS Fig 12).
     ratings, dates : bool
-        False: ratings (days) are not known at all.
+        False: ratings (days) are unknown.
     except_items : sequence of str
-        Ids of items that are never known, such as sensitive ones; ids of no item do nothing.
+        Ids of items that are never known, such as sensitive ones; unknown ids have no effect.
 
     Raises
     ------
@@ -124,8 +124,9 @@ class Knowledge(KnowledgeSettings):
         check(self)
         if self.wrong > self.known:
             raise ConfigError(
-                f"{called('wrong')} {self.wrong}: more than the {self.known} known",
-                advice="wrong counts those among the known that are mistaken.",
+                f"{called('wrong')} {self.wrong}: must be at most {self.known}, the number of "
+                "known ratings",
+                advice="Lower it; it counts the wrong ones among the known ratings.",
                 setting="wrong",
             )
         object.__setattr__(self, "day_error", _whole_days(self.day_error))
@@ -137,7 +138,7 @@ class Knowledge(KnowledgeSettings):
 
     @property
     def name(self) -> str:
-        """A stable name for tables and figures."""
+        """Stable name for tables and figures."""
         kind = self.wrong_kind if self.wrong == 1 else f"{self.wrong_kind}s"
         error = f"±{self.rating_error:g}" if self.rating_error else "exact"
         days = "exact" if self.day_error == 0 else f"±{self.day_error}"
@@ -150,7 +151,7 @@ class Knowledge(KnowledgeSettings):
                 f"days {days}" if self.knows_days else "no days",
                 *([f"outside top {self.outside_top}"] if self.outside_top else []),
                 *([f"except {without} item{'s' * (without != 1)}"] if without else []),
-                *(["about how many"] if self.about_count else []),
+                *(["number of ratings ±50 %"] if self.about_count else []),
             ]
         )
 
@@ -172,7 +173,7 @@ class Knowledge(KnowledgeSettings):
 
     @typed
     def eligible_users(self, original: Ratings) -> NDArray[np.bool_]:
-        """Mark the users of whom so much can be known.
+        """Mark the eligible users, who have enough ratings.
 
         They rated at least `known` eligible items; for wrong items there are also enough
         eligible ones that they did not rate.
@@ -180,7 +181,7 @@ class Knowledge(KnowledgeSettings):
         return self.with_enough(original, self.eligible_items(original))
 
     def with_enough(self, original: Ratings, items: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Mark the users of whom so much can be known, of `items` that may be known."""
+        """Mark the users with enough ratings of `items` that may be known."""
         rated = original.user_support
         if not items.all():
             rated = count_marked(fixed(original.indptr), fixed(original.columns), items)
@@ -191,7 +192,7 @@ class Knowledge(KnowledgeSettings):
 
     @typed
     def draw(self, original: Ratings, users: NDArray[np.int64], seed: int) -> Known:
-        """Draw what is known of these (eligible) users.
+        """Draw the known facts of these (eligible) users.
 
         Parameters
         ----------
@@ -199,7 +200,7 @@ class Knowledge(KnowledgeSettings):
         users : ndarray of int64, shape (targets,)
             Rows of the original, all eligible.
         seed : int
-            With the target's id it decides everything; who else is drawn does not matter.
+            With the target's id it determines the draw, regardless of the other targets.
         """
         days = original.days if self.knows_days else None
         # only what is wrong is drawn from the data's own ratings and days
@@ -273,15 +274,15 @@ def _whole_days(error: float | None) -> int | None:
         return None
     if isinstance(error, bool) or not float(error).is_integer() or not 0 <= error < UNKNOWN_DAY:
         raise ConfigError(
-            f"{called('day_error')} {error}: whole days, 0 to {UNKNOWN_DAY - 1:,}",
-            advice=f"None or infinity{aside('dates', False)} says that days are not known.",
+            f"{called('day_error')} {error}: must be whole days from 0 to {UNKNOWN_DAY - 1:,}",
+            advice=f"For unknown days use None or infinity{aside('dates', False)}.",
             setting="day_error",
         )
     return int(error)
 
 
 def refuse_too_little(view: View, known: Known, *, own_only: bool, also: int = 0) -> None:
-    """Raise ConfigError where data and attack do not fit the memory that may be used.
+    """Raise ConfigError where data and attack do not fit into memory.
 
     `also` are further bytes that the attack takes.
 
@@ -294,8 +295,8 @@ def refuse_too_little(view: View, known: Known, *, own_only: bool, also: int = 0
         raise ConfigError(
             f"the attack needs about {_amount(held + needed)} of memory, {_amount(held)} of it for "
             f"the data; {_amount(allowed)} may be used",
-            advice=f"Allow more memory{aside('memory')} if the machine has it, use fewer threads, "
-            "or keep fewer items; data in a store (starshade data convert) stay on disk.",
+            advice=f"Allow more memory{aside('memory')}, use fewer threads, or keep fewer items; "
+            "data in a store (starshade data convert) stay on disk.",
         )
 
 

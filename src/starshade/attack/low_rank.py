@@ -1,4 +1,4 @@
-"""Averaged profiles as a matrix of low rank: what a model explains of them, and what is left.
+"""Low-rank models of averaged profiles: fit and residuals.
 
 A profile that a model of biases and a few factors made is, up to rounding, a combination of a few
 directions. Residuals, a cell less its fit, then say nothing of a single rating. Where real ratings

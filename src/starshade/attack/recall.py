@@ -1,4 +1,4 @@
-"""Recall at a precision: how many people are re-identified by who answers only when sure."""
+"""Recall at a given precision: targets re-identified by confident answers."""
 
 from __future__ import annotations
 
@@ -84,27 +84,27 @@ def threshold(statistic: Floats, credit: Floats, precision: float) -> float:
 
 
 def recall_table(recalls: Sequence[Recall]) -> Table:
-    """Lay recalls out, a pool a row."""
+    """Return the recalls as a table, one row per pool."""
     rows = ((f"{each.candidates:,}", str(each.recall_90), str(each.recall_99)) for each in recalls)
     head = ("candidates", "at 90 % precision", "at 99 % precision")
-    return Table("Recall among pools of candidates", head, tuple(rows))
+    return Table("Recall by number of candidates", head, tuple(rows))
 
 
 def recall_text(recalls: Sequence[Recall], most: float, statistic: str) -> str:
-    """Say how many are re-identified among everybody, and among the fewest candidates."""
+    """Say how many targets are re-identified among all records and in the smallest pool."""
     if most < _LEVELS[0]:
         return (
-            f"At least {round(1 / most):,} records are equal, so no answer is right in 90 % of the "
-            "cases: recall at 90 % and at 99 % precision is 0."
+            f"Every record equals at least {round(1 / most) - 1:,} others, so no answer has 90 % "
+            "precision: recall at 90 % and 99 % precision is 0."
         )
     few, every = recalls[0], recalls[-1]
     text = (
-        f"Answering by {statistic} with 90 % precision, the adversary re-identifies "
-        f"{every.recall_90} of the targets among all {counted(every.candidates, 'record')}"
+        f"At 90 % precision (by {statistic}) the adversary re-identifies {every.recall_90} of "
+        f"targets among all {counted(every.candidates, 'record')}"
     )
     if few is not every:
         text += f" and {few.recall_90} among {few.candidates:,} candidates"
-    return f"{text}; with 99 % precision {every.recall_99}."
+    return f"{text}; at 99 % precision {every.recall_99}."
 
 
 def recall_chart(recalls: Sequence[Recall]) -> Chart:
@@ -119,7 +119,7 @@ def recall_chart(recalls: Sequence[Recall]) -> Chart:
     }
     return curve_chart(
         "Recall at a precision",
-        "share of the targets who are re-identified by answers of that precision",
+        "share of targets re-identified by answers of that precision",
         points,
         Axis("candidates", log=True),
         Axis("targets re-identified", share=True),

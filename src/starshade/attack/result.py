@@ -1,4 +1,4 @@
-"""`AttackResult`: what an attack found, with intervals and beside guessing; figures of several."""
+"""`AttackResult`: the figures of an attack, with intervals and baselines."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ KnownFrom: TypeAlias = Literal["all items", "released items"]
 
 @dataclass(frozen=True)
 class Bits:
-    """How many bits are missing, over the targets."""
+    """Remaining entropy over the targets, in bits."""
 
     mean: float
     median: float
 
     @classmethod
     def of(cls, bits: NDArray[np.float64]) -> Bits:
-        """Sum up one figure per target."""
+        """Return mean and median of one value per target."""
         return cls(float(np.mean(bits)), float(np.median(bits)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackResult(Found):
-    """What one attack on all targets came to (definitions, "scoreboard-rh").
+    """Result of one attack on all targets (definitions, "scoreboard-rh").
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class AttackResult(Found):
     records : int
         Records that the adversary sees.
     targets, ineligible : int
-        Users attacked; people who gave fewer ratings than are known.
+        Users attacked; users with fewer ratings than the adversary knows.
     credit : {"linked", "compatible"}
         Whether an answer counts when it is the target's record, or when it is compatible with
         the target's true row.
@@ -56,19 +56,19 @@ class AttackResult(Found):
         A record stands out and is the target's.
     expected_top1 : Rate
         The adversary must answer: 1/t where the target is among t best records.
-    disclosed : Rate
+    class_contents_known : Rate
         A profile stands out (identical records being one) and agrees with the target's truth.
     false_match : Rate
-        A record stands out and is somebody else's.
+        A record stands out and is another person's.
     false_match_absent : Rate or None
-        A record stands out although the target's was taken out first; None: not asked.
+        A record stands out although the target's was removed; None: not measured.
     tradeoff : TradeOff or None
-        Missed targets and false matches of absent ones over φ; None: absence was not asked for.
+        Missed targets and false matches of absent ones over φ; None: without `absent`.
     no_answer : float
-        Share of targets for whom nothing stands out.
+        Share of targets for whom no record stands out.
     entropy_bits : Bits
-        Bits that still separate the adversary from a record that agrees with the target's
-        truth; log2(records) where they learn nothing.
+        Remaining entropy of a record that agrees with the target's truth, in bits;
+        log2(records) where the adversary learns nothing.
     entropy_bits_profile : Bits
         The same for all agreeing records together.
     seconds, read_seconds : float
@@ -78,9 +78,9 @@ class AttackResult(Found):
     config : dict
         The attack's settings.
     knowledge : dict
-        What the adversary knows, with its name.
+        The adversary's knowledge, with its name.
     known_from : {"all items", "released items"}
-        Of which items ratings are known.
+        Items that the known ratings are of.
     people, median_ratings : int
         People who could be attacked, with a record where they are of a release, and the largest
         number of ratings that half of them have (there).
@@ -88,20 +88,20 @@ class AttackResult(Found):
         Targets re-identified with 90 % and 99 % precision, among growing pools of candidates
         (`likelihood`, by posterior) or among all records (`scoreboard-rh`, by eccentricity).
     seed : int
-        Makes the same attack again.
+        Seed that repeats the attack.
     digest : str
         SHA-256 over the original table.
     version : str
         Of starshade.
     most : float
-        How often the right record can be named at most: 1 in the fewest that are equal.
+        Upper bound of `expected_top1`: 1 / the smallest number of equal records.
     per_target : Outcomes
         The figures target by target: internal, never part of `to_dict`.
     """
 
     success: Rate
     expected_top1: Rate
-    disclosed: Rate
+    class_contents_known: Rate
     false_match: Rate
     false_match_absent: Rate | None
     tradeoff: TradeOff | None = None
@@ -125,32 +125,43 @@ class AttackResult(Found):
         return super()._own() | {"expected_top1": top1.rate, "expected_top1_interval": interval}
 
     def __str__(self) -> str:
-        true = "their own record" if self.credit == "linked" else "a record like theirs"
         text = (
-            f"{self._opening()} For {self.success} of the targets {true} stands out, which means "
-            f"that its score leads the next best by {self.config['phi']:g} standard deviations of "
-            f"all scores or more; for {self.false_match} a wrong one does, and "
-            f"{self.no_answer:.1%} get no answer. Made to answer, the adversary is right in "
-            f"{self.expected_top1} of the cases; guessing without the data, in 1 of "
-            f"{self.records:,}. Counting identical records as one, a record that says what is "
-            f"true of the target stands out for {self.disclosed}. To point at such a record, "
-            f"{self.entropy_bits.mean:.2f} bits (yes-or-no questions) are still missing on "
-            f"average, of {np.log2(self.records):.2f} before."
+            f"{self._opening()} {self._top1()} The right record stands out (its score leads the "
+            f"next best by {self.config['phi']:g} standard deviations of all scores or more) for "
+            f"{self.success} of targets, a wrong one for {self.false_match}, none for "
+            f"{self.no_answer:.1%}. Class contents are known for {self.class_contents_known}: the "
+            f"profile that stands out agrees with the target. Remaining entropy: "
+            f"{self._remaining()}."
         )
         if self.false_match_absent is not None:
             text += (
-                f" With the target's record taken out, a record stands out all the same for "
-                f"{self.false_match_absent}."
+                f" With the target's record removed, a record still stands out for "
+                f"{self.false_match_absent} (false matches)."
             )
         if self.tradeoff is not None:
             text += f" {self.tradeoff}"
         text += f" {recall_text(self.recall, self.most, 'eccentricity')}"
         return text + self._beside_guessing()
 
+    def _top1(self, how: str = "must answer") -> str:
+        """Say how many targets are re-identified, compared with guessing."""
+        return (
+            f"An adversary who {how} {self._identifies} {self.expected_top1} of targets "
+            f"(guessing: 1 of {self.records:,})."
+        )
+
+    @property
+    def _identifies(self) -> str:
+        return "re-identifies" if self.credit == "linked" else "names a compatible record of"
+
+    def _remaining(self) -> str:
+        before = np.log2(self.records)
+        return f"{self.entropy_bits.mean:.2f} of {before:.2f} bits on average"
+
     def _opening(self) -> str:
         head = (
-            f"{self.attack} on {counted(self.records, 'record')}, for "
-            f"{counted(self.targets, 'target')}; facts about each: {self._facts()}{self._there()}."
+            f"{self.attack} on {counted(self.records, 'record')}, "
+            f"{counted(self.targets, 'target')}; known of each: {self._facts()}{self._there()}."
         )
         return " ".join([head, *self._rests_on(), *self._caveats()])
 
@@ -158,7 +169,7 @@ class AttackResult(Found):
         return ", of released items" * (self.known_from == "released items")
 
     def _rests_on(self) -> list[str]:
-        """Say of how many people so much can be known, and how much of half of them."""
+        """Say how many people have enough ratings, and the median number of ratings."""
         able, known = self.people - self.ineligible, counted(self.knowledge["known"], "rating")
         if not self.ineligible:
             return []
@@ -167,18 +178,18 @@ class AttackResult(Found):
             f"{'has' if able == 1 else 'have'} at least {known}"
         )
         if 2 * able < self.people:
-            text += f"; half of them have at least {self.median_ratings:,}"
+            text += f" (median: {self.median_ratings:,})"
         return [f"{text}."]
 
     def _facts(self) -> str:
         return str(self.knowledge["name"])
 
     def _caveats(self) -> list[str]:
-        """Say what makes the figures lower than a real adversary's would be."""
+        """Say what makes the figures lower than those of a real adversary."""
         return []
 
     def _beside_guessing(self) -> str:
-        """Say so where the data were of no help, unless it was the knowledge that was not."""
+        """Say so where the data did not help, unless the knowledge is the reason."""
         if self.expected_top1.low > 1 / self.records or self._caveats():
             return ""
         return " This is no better than guessing."
@@ -200,7 +211,7 @@ class AttackResult(Found):
         )
 
     def _guess(self, figure: Figure) -> Figure:
-        beside = f"{figure.meaning} Guessing is right in 1 of {self.records:,}."
+        beside = f"{figure.meaning} Guessing: 1 of {self.records:,}."
         return replace(figure, meaning=beside).of(self.expected_top1, people=self.targets)
 
     def _silence(self) -> tuple[Figure, ...]:
@@ -217,9 +228,9 @@ class AttackResult(Found):
         return (recall_table(self.recall),) if len(self.recall) > 1 else ()
 
     def plot(self) -> Chart:
-        """Draw the shares with their intervals, beside guessing."""
+        """Draw the shares with their intervals and the baseline."""
         return found_chart(
-            f"What {self.attack} finds",
+            f"Results of the attack {self.attack}",
             f"{counted(self.records, 'record')}, {counted(self.targets, 'target')}; "
             f"known of each: {self._facts()}",
             self._shares(),
@@ -227,47 +238,61 @@ class AttackResult(Found):
         )
 
     def _headline(self) -> str:
-        return f"{self.attack}: right in {self.expected_top1.rate:.1%} when it must answer"
+        known = counted(self.knowledge["known"], "rating")
+        return (
+            f"An adversary who knows {known} {self._identifies} {self.expected_top1.rate:.1%} of "
+            f"targets. Tested on {self.targets:,} of {counted(self.people, 'person', 'people')}"
+        )
 
 
-RECORDS = Figure("records", "Records", "count", False, "That the adversary sees.")
-TARGETS = Figure("targets", "People attacked", "count", None, "What the shares rest on.")
+RECORDS = Figure("records", "Records", "count", False, "Records that the adversary sees.")
+TARGETS = Figure("targets", "Targets", "count", None, "People that the shares are based on.")
 INELIGIBLE = Figure(
     "ineligible",
-    "People of whom too little can be known",
+    "Ineligible people",
     "count",
     None,
-    "They are not among those attacked.",
+    "People with too few ratings or without a record; not attacked.",
 )
 EXPECTED_TOP1 = Figure(
     "expected_top1",
-    "Right when it must answer",
+    "Re-identification (best guess correct)",
     "share",
     True,
-    "High: records are found.",
-    "NS §3; definitions, record found",
-    short="record found",
+    "High: the adversary finds the right record.",
+    "NS §3; definitions, scoreboard-rh",
+    short="re-identification",
 )
 SUCCESS = Figure(
-    "success", "The right record stands out", "share", True, "High: found beyond doubt.", "NS §4"
-)
-DISCLOSED = Figure(
-    "disclosed",
-    "Profile disclosed",
+    "success",
+    "Confident and correct",
     "share",
     True,
-    "High: what the record says is known, even where several share it.",
-    "definitions, profile disclosed",
+    "High: the right record stands out from all others.",
+    "NS §4",
+)
+DISCLOSED = Figure(
+    "class_contents_known",
+    "Class contents known",
+    "share",
+    True,
+    "High: the contents of the target's record are known, even where several records share them.",
+    "definitions, scoreboard-rh",
 )
 FALSE_MATCH = Figure(
-    "false_match", "A wrong record stands out", "share", False, "High: the adversary errs.", "NS §4"
+    "false_match",
+    "Confident and wrong",
+    "share",
+    False,
+    "High: the adversary errs; a wrong record stands out.",
+    "NS §4",
 )
 FALSE_MATCH_ABSENT = Figure(
     "false_match_absent",
-    "A record stands out though the target is absent",
+    "False matches of absent targets",
     "share",
     False,
-    "High: to find somebody proves little.",
+    "High: a record that stands out proves little.",
     "NS §5",
 )
 NO_ANSWER = Figure(
@@ -275,28 +300,27 @@ NO_ANSWER = Figure(
     "No answer",
     "share",
     False,
-    "People for whom the attack names nobody. High is good for them.",
+    "Share of targets for whom the adversary abstains. High is good for them.",
 )
 BITS = Figure(
     "entropy_bits",
-    "Bits still missing",
+    "Remaining entropy, mean",
     "bits",
     False,
-    "Yes-or-no questions that still separate the adversary from a record that says what is true "
-    "of the target, on average; none where that record is known.",
+    "Bits needed to identify a record that agrees with the target; 0: known.",
     "NS §3",
 )
 BITS_MEDIAN = Figure(
     "entropy_bits_median",
-    "Bits still missing, median",
+    "Remaining entropy, median",
     "bits",
     False,
-    "Half of the targets miss fewer.",
+    "Half of the targets have less.",
 )
 CREDIT = Figure(
     "credit",
-    "Answers are credited as",
+    "Scoring of answers",
     "text",
     None,
-    "linked: the record is the target's own; compatible: it says what is true of the target.",
+    "linked: the record is the target's own; compatible: it agrees with the target's ratings.",
 )

@@ -1,4 +1,4 @@
-"""Who is at risk: for each user, how few known cells are enough (an extension of NS §5)."""
+"""High-risk users: least number of known ratings that re-identifies each (extends NS §5)."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed, stream_key
 from starshade.setting import check
 
-_BLOCK = 2**16  # attacks at once: what is known of them and what comes of it is kept small
+_BLOCK = 2**16  # attacks at once, which limits memory
 
 
 @dataclass(frozen=True)
 class Risk(RiskSettings):
-    """Find the least number of known cells at which each user is identified.
+    """Find the least number of known ratings that re-identifies each user.
 
-    The adversary knows 1, 2, 4 … cells of a user, drawn anew and anew. A user is identified by
-    as many as soon as their record stands out (`success` of the attack, at its φ) in nearly all
-    of the draws. Those who are identified by few are the ones to hold back from a publication.
+    The adversary knows 1, 2, 4 … ratings of a user, drawn repeatedly. A user is re-identified by a
+    number when their record stands out (`success` of the attack, at its φ) in nearly all draws.
+    Users re-identified by few ratings are high-risk users: withhold them from a publication.
 
     Parameters
     ----------
     draws : int
-        How often knowledge is drawn for each number of cells, 1 to 100,000.
+        Draws of knowledge for each number of ratings, 1 to 100,000.
     known : tuple of int
-        Numbers of cells to try, ascending, each at least 1.
+        Numbers of known ratings to test, ascending, each at least 1.
     share : float
         Share of the draws, in (0, 1], in which the record must stand out.
     attack : ScoreboardRH or OnlyFit
-        With its φ, or whether a single record agrees; `absent` plays no part.
+        The attack with its φ, or whether a single record matches; `absent` has no effect.
 
     Raises
     ------
@@ -75,10 +75,12 @@ class Risk(RiskSettings):
     def __post_init__(self) -> None:
         check(self)
         if sorted(set(self.known)) != list(self.known):
-            raise ConfigError(f"{called('known')} = {self.known}: must ascend", setting="known")
+            raise ConfigError(
+                f"{called('known')} = {self.known}: must be in ascending order", setting="known"
+            )
 
     @typed
-    @announced("how few facts identify whom")
+    @announced("finding high-risk users")
     def run(
         self,
         data: Ratings | Release,
@@ -89,26 +91,26 @@ class Risk(RiskSettings):
         rng: Rng = None,
         link: Link | None = None,
     ) -> RiskResult:
-        """Attack every user with ever more knowledge; arguments as in `ScoreboardRH.run`.
+        """Attack every user with increasing knowledge; arguments as in `ScoreboardRH.run`.
 
         Parameters
         ----------
         knowledge : Knowledge, optional
-            How exact the knowledge is; its number of cells is replaced by those to try.
+            Errors of the knowledge; its number of known ratings is replaced by those to test.
 
         Raises
         ------
         ConfigError
-            Arguments that do not fit together, more wrong cells than the fewest known, nobody
-            to attack, or a release without the link from users to records.
+            Arguments that contradict each other, more wrong ratings than the fewest known, no
+            people to attack, or a release without the link from users to records.
         """
         seed = resolve_seed(rng)
         started = perf_counter()
         view = look(data, original, link)
         if view.credit == "compatible":
             raise ConfigError(
-                "the risk of each user: without a link nobody can say who is who in a release",
-                advice="Give the private receipt, or look at the ratings themselves.",
+                "the list of high-risk users needs the link of the release",
+                advice="Give the private key file, or attack the ratings themselves.",
             )
         whole = view.original
         view, people = on_release(view)
@@ -137,8 +139,9 @@ class Risk(RiskSettings):
         fewest = self.known[0]
         if knowledge.wrong > fewest:
             raise ConfigError(
-                f"{called('wrong')} {knowledge.wrong}: more than the {fewest} known to begin with",
-                advice=f"Leave {named('wrong')} out, or begin with more known.",
+                f"{called('wrong')} {knowledge.wrong}: must be at most {fewest}, the fewest known "
+                "ratings",
+                advice=f"Omit {named('wrong')}, or start with more known ratings.",
             )
         return replace(knowledge, known=fewest)
 
@@ -207,7 +210,7 @@ def _described(knowledge: Knowledge) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """What came of each target.
+    """Outcome of each target.
 
     `success` (targets,): the target's record agrees with everything known, and no other one does.
     """
@@ -217,12 +220,11 @@ class Fits:
 
 @dataclass(frozen=True)
 class OnlyFit:
-    """The label-based attack, asked for one thing: whether there is a single candidate.
+    """The label-based attack, reduced to whether there is a single candidate.
 
-    For `Risk`. It needs no record to score far above all others, and so says of people with few
-    items to differ on, as in a survey, what an eccentricity does not.
+    For `Risk`. It needs no eccentricity, so it also measures data with few items, such as surveys.
 
-    `absent`: plays no part.
+    `absent`: has no effect.
     """
 
     absent: bool = False
@@ -230,10 +232,10 @@ class OnlyFit:
     name: ClassVar[str] = "label"
 
     def judge(self, view: View, known: Known) -> tuple[Fits, int]:
-        """Attack with knowledge at hand; returns what came of it and the cells looked at."""
+        """Attack with given knowledge; returns the outcomes and the number of cells read."""
         hunt = Hunt.of(view, known, Thresholds(0.0, -1))
         counted = np.concatenate(
-            [hunt.count(seen, clues) for seen, clues in hunt.batches("looking for candidates")]
+            [hunt.count(seen, clues) for seen, clues in hunt.batches("finding candidates")]
         )
         return Fits((counted["records"] == 1) & counted["own"]), int(counted["looked_at"].sum())
 

@@ -1,4 +1,4 @@
-"""`RiskResult`: how few known cells identify how many users, and the list of those to hold back."""
+"""`RiskResult`: users re-identified by number of known ratings, and the list of high-risk users."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RiskStep:
-    """What came of one number of known cells.
+    """Result for one number of known ratings.
 
-    `tried`: targets whom fewer cells did not identify, and of whom so many can be known.
-    `identified`: those among them for whom so many are enough. `ineligible`: targets whom fewer
-    cells did not identify, and of whom so many cannot be known.
+    `tried`: targets not re-identified by fewer, with enough ratings. `identified`: those of them
+    re-identified by this number. `ineligible`: targets not re-identified by fewer, with too few
+    ratings.
     """
 
     known: int
@@ -46,7 +46,7 @@ class RiskStep:
 
 @dataclass(frozen=True)
 class RiskResult(Shown):
-    """How few known cells are enough, user by user: internal.
+    """Least number of known ratings that re-identifies each user: internal.
 
     Attributes
     ----------
@@ -54,14 +54,14 @@ class RiskResult(Shown):
     records : int
         Records that the adversary sees.
     targets, ineligible : int
-        Users attacked; users of whom not even the fewest cells can be known, or without record.
+        Users attacked; users with too few ratings, or without a record.
     draws : int
     share : float
-        A user is identified when their record stands out in this share of the draws.
+        Share of draws in which the record of a re-identified user stands out.
     steps : tuple of RiskStep
-        By number of known cells.
+        By number of known ratings.
     knowledge, config : dict
-        How exact the knowledge is; the attack's settings.
+        Errors of the knowledge; settings of the attack.
     seed : int
     digest : str
         SHA-256 over the original table.
@@ -69,9 +69,9 @@ class RiskResult(Shown):
     users : ndarray of int64, shape (targets,)
         Rows of the original, ascending. This and the next two never enter `to_dict`.
     least : ndarray of int64, shape (targets,)
-        The least number of cells that identifies each; 0 where none of those tried does.
+        The least number that re-identifies each; 0: none of the tested numbers.
     identified : ndarray of float64, shape (targets,)
-        Share of the draws in which each stood out with so many; 0 where `least` is.
+        Share of draws in which each stood out with this number; 0 where `least` is.
     version : str
     """
 
@@ -95,7 +95,7 @@ class RiskResult(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values; nothing in it is about a single user.
 
-        `at_most` is the share of targets whom so many cells, or fewer, identify.
+        `at_most` is the share of targets re-identified by this number or fewer.
         """
         return payload(self) | {
             "steps": [payload(step) | {"at_most": rate.to_dict()} for step, rate in self._rates()],
@@ -104,7 +104,7 @@ class RiskResult(Shown):
 
     @property
     def never(self) -> int:
-        """Targets whom none of the numbers tried identifies."""
+        """Targets not re-identified by any tested number."""
         return self.targets - sum(step.identified for step in self.steps)
 
     def _rates(self) -> Iterable[tuple[RiskStep, Rate]]:
@@ -113,68 +113,67 @@ class RiskResult(Shown):
 
     def __str__(self) -> str:
         shares = ", ".join(f"{rate} by {step.known}" for step, rate in self._rates())
-        phi, how = self.config.get("phi"), "no record but theirs agrees with what is known"
+        phi, how = self.config.get("phi"), "only their record matches"
         if phi is not None:
-            how = f"their record stands out by the attack's φ = {phi:g}"
+            how = f"their record stands out at φ = {phi:g}"
         text = (
             f"{self.attack} on {counted(self.records, 'record')}, "
             f"{counted(self.targets, 'target')} "
-            f"({self.knowledge['name']}): identified, that is {how} in at least "
-            f"{self.share:.0%} of {self.draws} draws, by so many known cells or fewer: {shares}. "
-            f"Identified by none of these numbers: {self.never:,} of the targets"
+            f"({self.knowledge['name']}). Re-identified ({how} in at least {self.share:.0%} of "
+            f"{self.draws} draws) by at most this many known ratings: {shares}. Re-identified by "
+            f"none of these: {self.never:,} targets"
         )
         short = self.steps[-1].ineligible
         if short:
-            text += f"; {short:,} of them have fewer than {self.steps[-1].known} cells to know"
+            text += f"; {short:,} of them have fewer than {self.steps[-1].known} ratings"
         if phi is None:
             return f"{text}."
         return (
-            f"{text}. Whoever is not identified so is not safe for that: this attack answers only "
-            "where a record stands out, while the label-based one often finds that a single record "
-            "fits."
+            f"{text}. The others are not necessarily safe: this attack answers only where a record "
+            "stands out, while a label-based attack often finds a unique match."
         )
 
     def plot(self) -> Chart:
-        """Draw how many people so many known ratings, or fewer, identify."""
+        """Draw the share of people re-identified by the number of known ratings."""
         points = [(step.known, rate.rate, rate.low, rate.high) for step, rate in self._rates()]
         return curve_chart(
-            "How few facts identify how many people",
+            "Re-identification by number of known ratings",
             f"{counted(self.records, 'record')}, "
             f"{counted(self.targets, 'target')}; {self.knowledge['name']}",
             {"": points},
-            Axis("ratings known of a person", zero=False, whole=True),
-            Axis("share identified by so many or fewer", share=True),
+            Axis("known ratings per person", zero=False, whole=True),
+            Axis("share re-identified by at most this many", share=True),
         )
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """How many people each number of known cells identifies."""
+        """People re-identified by each number of known ratings."""
         rows = (
             (f"{step.known:,}", f"{step.identified:,}", str(rate), f"{step.tried:,}")
             for step, rate in self._rates()
         )
-        head = ("known cells", "identified first by so many", "by so many or fewer", "tried")
-        return (Table("How few known cells are enough", head, tuple(rows)),)
+        head = ("known ratings", "newly re-identified", "by at most this many", "tested")
+        return (Table("Re-identification by number of known ratings", head, tuple(rows)),)
 
     def _headline(self) -> str:
-        return "How few facts identify how many people"
+        return "Re-identification by number of known ratings"
 
 
 @typed
 def save_risk_list(result: RiskResult | MembershipResult, ratings: Ratings, path: Where) -> int:
-    """Write the users to hold back: those whom some number of known cells identifies.
+    """Write the list of high-risk users: those re-identified by some number of known ratings.
 
-    CSV, for the owner's eyes alone (mode 0600 from the first byte on): ``user, least_known,
-    share_identified``, the least number first, then in canonical order. Of a membership attack
-    ``user, membership, ratings``: everybody, with the share of the releases containing them in
-    which they are found at 1 % false alarms (all ratings known; empty of who is in none that
-    counts) and how many ratings they gave of the items there, the most found first.
+    CSV, private (mode 0600 from the first byte on): ``user, least_known, share_identified``, the
+    least number first, then in canonical order. For membership inference ``user, membership,
+    ratings``: all users, with their TPR at 1 % FPR over the releases that contain them (all
+    ratings known; empty for members of no counted release) and their number of ratings of the
+    catalogue, the highest TPR first.
 
     Parameters
     ----------
     result : RiskResult or MembershipResult
     ratings : Ratings
-        The original table that the result is about.
+        The original table of the result.
     path : path
         Must not exist, and not lie inside a release; links are followed.
 
@@ -186,14 +185,14 @@ def save_risk_list(result: RiskResult | MembershipResult, ratings: Ratings, path
     Raises
     ------
     ConfigError
-        `ratings` are not those that the result is about.
+        `ratings` do not belong to the result.
     OutputError
         The file exists, lies inside a release, or cannot be written; nothing is left behind.
     """
     if digest_of(ratings) != result.digest:
         raise ConfigError(
-            "the risk list: these are not the ratings that the result is about",
-            advice="Give the very table that was attacked (or that the release was made of).",
+            "the list of high-risk users: these ratings do not belong to the result",
+            advice="Give the attacked table, or the original of the attacked release.",
         )
     if isinstance(result, RiskResult):
         head, columns = _of_risk(result, ratings)

@@ -1,4 +1,4 @@
-"""What can be set of what an adversary knows, and of each attack."""
+"""Settings of the adversary's knowledge and of each attack."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from starshade.setting import declared, settable
 
 MANY_RATINGS = 20_000_000  # above so many fewer shadow releases are enough
 _THETA = declared(
-    "How alike the record found must be",
-    "Record similarity from which on what was found agrees with the truth; 1: in every cell.",
+    "Similarity to count as the target's",
+    "Record similarity from which on a record agrees with the target; 1: in every cell.",
     least=0,
     above=True,
     most=1,
 )
 _ABSENT = declared(
-    "Also attack people who are not in the data",
-    "Attack each target a second time without their record.",
+    "Repeat without the target's record",
+    "Repeat each attack with the target's record removed (false matches).",
 )
-_SURE = declared(
-    "Probability from which on a record is named",
-    "Name a record that is at least this probable.",
+_MIN_POSTERIOR = declared(
+    "Posterior needed for an answer",
+    "Minimum posterior probability of an answer; below it the adversary abstains.",
     least=0,
     above=True,
     most=1,
+    formerly="sure",
 )
-_K = declared("Fewer candidates are counted", "Targets with fewer candidates are counted.", least=1)
+_K = declared(
+    "Minimum number of candidates", "Report targets with fewer than K candidates.", least=1
+)
 _SHADOWS = declared(
     "Shadow releases",
-    "Releases of random halves of the people that each is compared with; the more, the more is "
-    "found.",
+    "Shadow releases of random halves of the people; more of them make the attack stronger.",
     least=1,
     most=1000,
     unset="16; 4 above 20 million ratings",
@@ -39,8 +41,8 @@ _SHADOWS = declared(
 )
 _ENDLESS = {"least": 0, "endless": True}
 _TOLERANCE = declared(
-    "How far a rating may be off and still fit",
-    "How far ratings may be off and still fit.",
+    "Tolerance of ratings",
+    "Largest difference of a rating that still matches.",
     **_ENDLESS,
     unset="0; 0.5 on averaged profiles",
     unit="ratings",
@@ -49,75 +51,75 @@ _TOLERANCE = declared(
 
 @dataclass(frozen=True)
 class KnowledgeSettings:
-    """What is known of each target (NS §5; definitions, "knowledge")."""
+    """Auxiliary knowledge about each target (NS §5; definitions, "knowledge")."""
 
     known: int = settable(
-        "Facts known about each person", "Cells known of each target.", default=8, least=1
+        "Known ratings per target", "Known ratings per target.", default=8, least=1
     )
     wrong: int = settable(
-        "How many of them are wrong", "How many of them are wrong.", default=0, least=0
+        "Wrong ones among them", "How many of the known ratings are wrong.", default=0, least=0
     )
     wrong_kind: Literal["value", "item"] = settable(
-        "A wrong fact is",
-        "Wrong rating and day of a rated item, or the wrong item too.",
+        "Kind of error",
+        "What is wrong: rating and day of a rated item (value), or the item itself (item).",
         default="value",
     )
     rating_error: float = settable(
-        "Ratings known to within",
-        "Ratings are known to within this.",
+        "Error of known ratings",
+        "Largest error of a known rating.",
         default=0.0,
         least=0,
         unit="ratings",
     )
     day_error: float | None = settable(
-        "Dates known to within (days)",
-        "Days are known to within this.",
+        "Error of known dates (days)",
+        "Largest error of a known date.",
         default=14,
         least=0,
         endless=True,
-        unset="days are not known",
+        unset="dates are unknown",
         unit="days",
     )
     outside_top: int = settable(
-        "Leave out the most rated items",
-        "Nothing is known of the N most rated.",
+        "Exclude the most rated items",
+        "Number of most rated items that are never among the known ones.",
         default=0,
         least=0,
     )
     about_count: bool = settable(
-        "The attacker knows about how many items somebody rated",
-        "About how many items the target rated is known, to within half of it.",
+        "The adversary knows the number of ratings",
+        "The adversary knows the target's number of ratings to within 50 %.",
         default=False,
     )
     ratings: bool = settable(
-        "The attacker knows how the items were rated",
-        "Whether ratings are known.",
+        "The adversary knows rating values",
+        "Rating values are known, not only the rated items.",
         default=True,
-        off="Know the items, not the ratings.",
+        off="Only the rated items are known, not the values.",
     )
     dates: bool = settable(
-        "The attacker knows dates",
-        "Whether days are known.",
+        "The adversary knows dates",
+        "Dates are known.",
         default=True,
-        off="Do not know the dates.",
+        off="Dates are unknown.",
     )
     except_items: Sequence[str] = settable(
-        "Items never known", "Ids of items of which nothing is known.", default=()
+        "Items never known", "Ids of items that the adversary never knows.", default=()
     )
 
 
 @dataclass(frozen=True)
 class _Likeness:
     phi: float = settable(
-        "How clearly a match must stand out",
-        "By how many standard deviations the best record must lead; higher: fewer answers, "
-        "fewer wrong ones.",
+        "Eccentricity needed for an answer (φ)",
+        "Required lead of the best record in standard deviations; higher: fewer answers, fewer "
+        "errors.",
         default=1.5,
         least=0,
     )
     rho0: float | None = settable(
         "Decay of ratings",
-        "Difference in ratings at which likeness falls to 1/e.",
+        "Difference in ratings at which similarity falls to 1/e.",
         default=None,
         least=0,
         above=True,
@@ -126,7 +128,7 @@ class _Likeness:
     )
     d0: float = settable(
         "Decay of days",
-        "Difference in days at which likeness falls to 1/e.",
+        "Difference in days at which similarity falls to 1/e.",
         default=30.0,
         least=0,
         above=True,
@@ -139,15 +141,15 @@ class CompositionSettings:
     """Definitions, "composition"."""
 
     earlier: Sequence[Any] = settable(
-        "Releases published before",
-        "A release published before, the oldest first.",
+        "Earlier releases",
+        "Earlier release of the same people, oldest first.",
         default=(),
         kind="releases",
         usual="RELEASE",
     )
     changes: Literal["none", "added", "revised"] = settable(
-        "What happened to ratings between the releases",
-        "None changed, some were added, or some were added and others given anew.",
+        "Changes between the releases",
+        "Changes between releases: none, ratings added, or ratings added and revised.",
         default="none",
     )
 
@@ -165,24 +167,24 @@ class ScoreboardSettings:
     """NS §4; definitions, "scoreboard"."""
 
     rating_error: float | None = settable(
-        "How far a rating may be off",
-        "A rating fits when it is this near.",
+        "Tolerance of ratings",
+        "Largest difference of a rating that still matches.",
         default=None,
         **_ENDLESS,
-        unset="as far as the knowledge says",
+        unset="the error of the known ratings",
         unit="ratings",
     )
     day_error: float | None = settable(
-        "How far a day may be off",
-        "A day fits when it is this near.",
+        "Tolerance of dates",
+        "Largest difference in days that still matches.",
         default=None,
         **_ENDLESS,
-        unset="as far as the knowledge says",
+        unset="the error of the known dates",
         unit="days",
     )
     alpha: float = settable(
-        "Score from which on a record fits",
-        "A score above it fits; scores are 0 or 1, so all values say the same.",
+        "Minimum score (α)",
+        "Score that a match must exceed; scores are 0 or 1, so all values are equivalent.",
         default=0.5,
         least=0,
         most=1,
@@ -214,7 +216,7 @@ class LabelAttackSettings:
 
 @dataclass(frozen=True)
 class FakeEdgesAttackSettings:
-    """starshade's own; definitions, "fake-edges"; there is nothing to set."""
+    """starshade's own; definitions, "fake-edges"; no settings."""
 
 
 @dataclass(frozen=True)
@@ -222,15 +224,15 @@ class HomogeneityAttackSettings:
     """PA Def. 5.1, SR §4; definitions, "homogeneity"."""
 
     by: Literal["label", "structure"] = settable(
-        "Candidates are found by",
-        "Candidates by items and ratings, or by items alone.",
+        "Candidates match by",
+        "Match candidates by items and ratings (label), or by items alone (structure).",
         default="label",
     )
     tolerance: float | None = field(default=None, metadata=_TOLERANCE)
     sensitive: Sequence[int] = settable(
         "Sensitive items",
-        "Items of which is told how many groups rated them all alike: on the command line "
-        "ids, in Python places among the original's items.",
+        "Sensitive items, checked for classes that rated them unanimously: ids on the command "
+        "line, positions in Python.",
         default=(),
     )
     theta: float = field(default=1.0, metadata=_THETA)
@@ -243,11 +245,11 @@ class LikelihoodSettings:
     """Fellegi & Sunter; definitions, "likelihood"."""
 
     adversary: Literal["informed", "plain"] = settable(
-        "What the attacker knows of how facts come about",
-        "Know how facts are drawn and mistaken, or weigh them by fixed numbers.",
+        "Model of the adversary",
+        "Likelihoods from the true error model (informed), or fixed weights (plain).",
         default="informed",
     )
-    sure: float = field(default=0.9, metadata=_SURE)
+    min_posterior: float = field(default=0.9, metadata=_MIN_POSTERIOR)
     absent: bool = field(default=False, metadata=_ABSENT)
 
 
@@ -256,8 +258,8 @@ class LinkExistenceSettings:
     """PA §6; definitions, "link-existence"."""
 
     prior: float | None = settable(
-        "Chance that a user rated an item",
-        "How likely the adversary holds a rating beforehand.",
+        "Prior probability of a rating",
+        "Prior probability that a user rated an item.",
         default=None,
         least=0,
         most=1,
@@ -270,26 +272,27 @@ class PaddingAttackSettings:
     """starshade's own."""
 
     rank: int | None = settable(
-        "Rank of the part that is taken out",
-        "Singular values that are taken out.",
+        "Rank of the removed part",
+        "Number of singular values to remove.",
         default=None,
         least=0,
-        unset="those that stand out of the noise (Gavish & Donoho 2014)",
+        unset="those above the noise (Gavish & Donoho 2014)",
     )
     top: float = settable(
-        "Share of cells called the highest",
-        "Share of the cells, ranked highest, whose precision is told.",
+        "Share of top-ranked cells",
+        "Share of top-ranked cells over which precision is measured.",
         default=0.01,
         least=0,
         above=True,
         most=1,
     )
-    groups: int | None = settable(
-        "Groups looked at",
-        "Groups looked at; of more so many are drawn.",
+    classes: int | None = settable(
+        "Classes tested",
+        "Classes to test; more are sampled.",
         default=None,
         least=2,
         unset="as many as have a million cells, at least 200",
+        formerly="groups",
     )
 
 
@@ -298,8 +301,8 @@ class PredicateAttackSettings:
     """Cohen & Nissim 2020; definitions, "predicate"."""
 
     classes: int | None = settable(
-        "Classes looked at",
-        "Classes for which a predicate is written; of more so many are drawn.",
+        "Classes tested",
+        "Classes for which a predicate is written; more are sampled.",
         default=None,
         least=1,
         unset="at most 2,000",
@@ -311,12 +314,18 @@ class TrackerAttackSettings:
     """KL §1.1; definitions, "tracker"."""
 
     conditions: int = settable(
-        "Conditions joined by AND", "Conditions joined by AND at most.", default=4, least=1, most=16
+        "Conditions joined by AND",
+        "Maximum number of conditions joined by AND.",
+        default=4,
+        least=1,
+        most=16,
     )
     background: Sequence[str] | None = settable(
-        "What is known of the target", "Personal attributes known of the target.", default=()
+        "Known attributes of the target", "Known personal attributes of the target.", default=()
     )
-    queries: int = settable("COUNT queries", "COUNT queries at most.", default=5_000_000, least=1)
+    queries: int = settable(
+        "COUNT queries", "Maximum number of COUNT queries.", default=5_000_000, least=1
+    )
 
 
 @dataclass(frozen=True)
@@ -332,8 +341,8 @@ class InferenceAttackSettings:
 
     shadows: int | None = field(default=None, metadata=_SHADOWS)
     questions: int = settable(
-        "Questions about each person",
-        "Ratings asked about of each person, at most.",
+        "Inferred ratings per target",
+        "Maximum number of ratings to infer per target.",
         default=20,
         least=1,
     )
@@ -344,42 +353,42 @@ class AuxiliaryAttackSettings(_Likeness):
     """NS §5."""
 
     candidates: int = settable(
-        "Records listed", "Best records listed per name.", default=5, least=1
+        "Candidates per name", "Number of candidates to list per name.", default=5, least=1
     )
     one_to_one: bool = settable(
-        "Also match the whole list at once",
-        "Also match the whole list at once, each record to one name at most.",
+        "One-to-one matching",
+        "Also match all names jointly, each record to at most one name.",
         default=False,
     )
     weights: Literal["fitted", "plain"] = settable(
-        "How far public ratings can be trusted",
-        "Of one_to_one: fit to the list how often facts agree, or take fixed numbers.",
+        "Weights of one-to-one matching",
+        "For one-to-one matching: fit agreement rates to the list, or use fixed weights.",
         default="fitted",
     )
-    sure: float = field(default=0.9, metadata=_SURE)
+    min_posterior: float = field(default=0.9, metadata=_MIN_POSTERIOR)
 
 
 @dataclass(frozen=True)
 class RiskSettings:
-    """Of the search for those whom few facts identify; the attack is set beside."""
+    """Settings of the search for high-risk users; the attack has its own."""
 
     draws: int = settable(
         "Draws per person",
-        "Draws per user of each number of known cells.",
+        "Draws per user and number of known ratings.",
         default=20,
         least=1,
         most=100_000,
     )
     known: Sequence[int] = settable(
-        "Numbers of known facts",
-        "Numbers of known cells that are tried, ascending.",
+        "Numbers of known ratings",
+        "Numbers of known ratings to test, ascending.",
         default=(1, 2, 4, 8, 16),
         kind="integers",
         least=1,
     )
     share: float = settable(
         "Share of the draws",
-        "Share of the draws in which the record must stand out.",
+        "Share of the draws in which a user must be re-identified.",
         default=0.9,
         least=0,
         above=True,

@@ -1,4 +1,4 @@
-"""What an attack found, as JSON, as a table for notebooks and as a chart."""
+"""Base class of the results of attacks: JSON, notebook table and chart."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.figure import Figure, Rate, Shown, payload
 
-#: figures of attacks on single targets, null where an attack is none
+#: figures of attacks on single targets; null in the results of other attacks
 NOT_ASKED = (
     "success",
     "expected_top1",
     "expected_top1_interval",
-    "disclosed",
+    "class_contents_known",
     "false_match",
     "false_match_absent",
     "no_answer",
@@ -36,18 +36,18 @@ _LAST = ("seconds", "read_seconds", "postings_per_second", "config", "digest", "
 def found_chart(
     title: str, subtitle: str, figures: Sequence[Figure], level: Level | None = None
 ) -> Chart:
-    """Draw shares with their intervals, beside what they must be compared with."""
+    """Draw shares with their intervals and their baseline."""
     dots = [
         Dot(each.title, each.value.rate, each.value.low, each.value.high)
         for each in figures
         if isinstance(each.value, Rate)
     ]
-    return dot_chart(title, subtitle, dots, Axis("share of the targets", share=True), level)
+    return dot_chart(title, subtitle, dots, Axis("share of targets", share=True), level)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found(Shown):
-    """What the results of all attacks have in common.
+    """Fields that the results of all attacks share.
 
     `targets`, `ineligible`: users attacked, and those who could not be. `credit`: whether an answer
     counts when it is the target's record, or when it is compatible with the target's true row.

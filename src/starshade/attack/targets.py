@@ -1,4 +1,4 @@
-"""Who is attacked: all users of whom enough can be known, or a seeded sample of them."""
+"""Targets of an attack: all eligible users, or a seeded sample of them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ Result = TypeVar("Result", bound=Found, covariant=True)
 
 @dataclass(frozen=True)
 class People:
-    """Who could be attacked: people of the ratings, or of a release.
+    """People of the ratings, or of a release.
 
-    `total`: how many they are. `median_ratings`: the largest number of ratings that half of
-    them have;
+    `total`: their number. `median_ratings`: the largest number of ratings that half of them have;
     of a release, on its items.
     """
 
@@ -75,10 +74,10 @@ class Attacked:
         digest: str,
         most: float = 1.0,
     ) -> dict[str, Any]:
-        """Return the fields of a result that are found alike whatever the attack and the data.
+        """Return the fields of a result that all attacks share, for any data.
 
-        `looked_at`: cells, from the moment `since` on. `most`: how often the right record can be
-        named at most. The others: as in the result.
+        `looked_at`: cells read since `since`. `most`: upper bound of re-identification. The others:
+        as in the result.
         """
         ended = perf_counter()
         return {
@@ -89,7 +88,7 @@ class Attacked:
             "ineligible": self.ineligible,
             "credit": credit,
             "expected_top1": bootstrap(credit_of(outcomes), seed=self.seed).up_to(most),
-            "disclosed": share(outcomes.disclosed),
+            "class_contents_known": share(outcomes.disclosed),
             "false_match": share(outcomes.false_match),
             "entropy_bits": Bits.of(outcomes.entropy_bits),
             "entropy_bits_profile": Bits.of(outcomes.entropy_bits_profile),
@@ -119,9 +118,9 @@ class Drawn(Attacked):
     def facts(
         self, outcomes: Any, config: dict[str, Any], looked_at: int, since: float
     ) -> dict[str, Any]:
-        """Return the fields of a result that are found alike whatever the attack.
+        """Return the fields of a result that all attacks share.
 
-        `looked_at`: cells, from the moment `since` on.
+        `looked_at`: cells read since `since`.
         """
         view = self.view
         return self.facts_with(
@@ -147,7 +146,7 @@ def credit_of(outcomes: Any) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Request:
-    """What an attack is run with, beside data and knowledge; see `Attack.run`."""
+    """Arguments of an attack besides data and knowledge; see `Attack.run`."""
 
     original: Ratings | None
     targets: int | None
@@ -157,12 +156,12 @@ class Request:
     def refuse_targets(self, why: str, advice: str = "") -> None:
         """Raise ConfigError where targets were chosen of an attack that has none."""
         if self.targets is not None:
-            advice = advice or f"Leave {named('targets')} out."
+            advice = advice or f"Omit {named('targets')}."
             raise ConfigError(f"{called('targets')} {self.targets}: {why}", advice=advice)
 
 
 class Attack(Generic[Result]):
-    """What all attacks have: a name, settings that are checked, and `run`."""
+    """Base class of attacks: a name, checked settings, and `run`."""
 
     name: ClassVar[str]  # as ``starshade list attacks`` has it
 
@@ -185,24 +184,24 @@ class Attack(Generic[Result]):
         Parameters
         ----------
         data : Ratings or Release
-            What the adversary sees.
+            Data that the adversary sees.
         knowledge : Knowledge, optional
-            What they know of each target; the result names what of it was of use: no days
+            Auxiliary knowledge of each target; the result names the part that was used: no days
             where `data` have none.
         original : Ratings, optional
-            The truth behind a release (required there). Targets are people of the release, and
-            known are ratings of its items: who knows others leaves them out.
+            The original ratings of a release (required there). Targets are people of the release,
+            known ratings are of its items.
         targets : int, optional
-            How many users to attack, a seeded sample; None: all.
+            Number of users to attack, a seeded sample; None: all.
         rng : int, Generator or None
         link : Link, optional
-            Who became which record; a release just made carries its own. Without one, an
+            Link from users to records; a release just made carries its own. Without one, an
             answer counts when it is compatible with the target's true row.
 
         Raises
         ------
         ConfigError
-            Arguments that do not fit together, or nobody to attack.
+            Arguments that contradict each other, or no people to attack.
         """
         with task(f"attacking: {self.name}"):
             request = Request(original, targets, rng, link)
@@ -213,13 +212,13 @@ class Attack(Generic[Result]):
 
 
 def draw(data: Ratings | Release, knowledge: Knowledge, request: Request, *, absent: bool) -> Drawn:
-    """Look at the data, choose the targets and draw what is known of them."""
+    """Build the view of the data, choose the targets and draw their known facts."""
     seed, started = resolve_seed(request.rng), perf_counter()
     view = look(data, request.original, request.link)
     if absent and view.credit == "compatible":
         raise ConfigError(
-            f"{called('absent')}: without a link nobody can say which record to take out",
-            advice="Give the private receipt, or leave absent out.",
+            f"{called('absent')}: needs the link to know which record to remove",
+            advice="Give the private key file, or omit absent.",
         )
     original = view.original
     view, released = on_release(view)
@@ -232,7 +231,7 @@ def draw(data: Ratings | Release, knowledge: Knowledge, request: Request, *, abs
 
 
 def on_release(view: View) -> tuple[View, NDArray[np.int64]]:
-    """Narrow the truth to what was released (`of_released`); say how many have no record.
+    """Restrict the truth to the release (`of_released`); note how many users have no record.
 
     Ratings stay as they are. Also returns the row of each user in the original.
     """
@@ -250,11 +249,11 @@ def choose_targets(
 ) -> tuple[NDArray[np.int64], int]:
     """Return the targets, ascending, and how many users are ineligible.
 
-    Ineligible are users of whom so much cannot be known and, where the link says who is who,
-    users of the original who have no record: there is nobody to find. A sample takes the
-    eligible users whose ids hash lowest under the seed, whatever their order.
+    Ineligible are users with too few ratings and, with a link, users of the original without a
+    record. A sample takes the eligible users whose ids hash lowest under the seed, regardless of
+    their order.
 
-    `targets`: how many to attack; None: all.
+    `targets`: number of users to attack; None: all.
     """
     check_targets(targets)
     if not view.ungeneralized:
@@ -273,35 +272,35 @@ def choose_targets(
 
 
 def warn_of_counts(knowledge: Knowledge) -> None:
-    """Say what numbers of ratings are worth beside a release."""
+    """Note that known numbers of ratings may mislead on a release."""
     if knowledge.about_count:
         note(
-            "the number of ratings that a release shows is not the number that was given: what is "
-            f"known of it{aside('about_count')} may shut out the target's own record"
+            "a release does not show the original number of ratings: a known number"
+            f"{aside('about_count')} may exclude the target's own record"
         )
 
 
 def without_a_record(users: int) -> str:
-    """Say of how many users there is nobody to find."""
+    """Return the note on users without a record."""
     return f"{counted(users, 'user')} without a record in the release: not attacked"
 
 
 def nobody_rated() -> ConfigError:
-    """Return that nobody has a record and a rating."""
-    return ConfigError("nobody can be attacked: no user has a record and a rating")
+    """Return the error that no user has a record and a rating."""
+    return ConfigError("no people to attack: no user has a record and a rating")
 
 
 def nobody(knowledge: Knowledge) -> ConfigError:
-    """Return the error that so much can be known of nobody."""
+    """Return the error that no user is eligible."""
     return ConfigError(
-        f"nobody can be attacked: no user has what the adversary is to know ({knowledge.name})",
+        f"no people to attack: no user has enough ratings ({knowledge.name})",
         advice=f"Lower {named('known')}, or {named('outside_top')}.",
         setting="known",
     )
 
 
 def usable(knowledge: Knowledge, view: View) -> Knowledge:
-    """Return what the adversary can make use of: no days where none are shown.
+    """Return the usable part of the knowledge: no days where the data have none.
 
     Days have draws of their own, so nothing else that is known changes.
     """

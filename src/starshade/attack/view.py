@@ -1,4 +1,4 @@
-"""What the adversary sees, and who is who in it (definitions, "credit")."""
+"""The data as an adversary sees them, and the link to people (definitions, "credit")."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from starshade.release.table import Link, Release
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """The data as an adversary sees them, beside the truth that judges the answers.
+    """The data as an adversary sees them, and the truth that scores the answers.
 
     `original`: the true table; targets are its users. See `look_unjudged` where it is not known.
     `cells`: rows as they were released, each standing for one or more records; of profiles item by
@@ -68,7 +68,7 @@ class View:
 
     @property
     def most(self) -> float:
-        """How often the right record of a release can be named: 1 in the fewest that are equal."""
+        """Upper bound of re-identification: 1 / the smallest number of equal records."""
         if self.ungeneralized or self.credit != "linked":
             return 1.0
         return 1 / max(1, int(self.copies.min(initial=self.cells.n_records)))
@@ -109,7 +109,7 @@ class View:
 
 
 def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -> View:
-    """Show data to an adversary.
+    """Return data as an adversary sees them.
 
     `original`: the truth behind a release; None for a rating table, which is its own. `link`: who
     became which record of a release; None: the one that a release just made carries.
@@ -129,7 +129,7 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
 
 
 def of_released(view: View) -> tuple[View, NDArray[np.int64]]:
-    """Narrow the truth behind a release to its items and its people, as an audit does.
+    """Restrict the truth of a release to its items and its people, as an audit does.
 
     People: who has a record; where that is unknown, who rated one of the items. Also returns the
     row of each in the original.
@@ -147,7 +147,7 @@ def of_released(view: View) -> tuple[View, NDArray[np.int64]]:
 
 
 def look_unjudged(data: Ratings | Release) -> View:
-    """Show data to an adversary whose answers nobody can judge: there is no original.
+    """Return data as an adversary sees them, without an original to score answers.
 
     In its place stands a table of one person of whom nothing is true. Targets are all this
     person: number 0, without a row.
@@ -180,9 +180,9 @@ def _refuse_foreign_link(view: View) -> None:
     if outside:
         linked = int((view.row_of_user >= 0).sum())
         raise ConfigError(
-            f"{outside:,} of {linked:,} users whom the link names do not fit the class that it "
-            "gives them: link and ratings do not belong together",
-            advice="Give the ratings that the release was made from, with the ids they had then.",
+            f"{outside:,} of {linked:,} linked users do not match their class: link and ratings do "
+            "not belong together",
+            advice="Give the original ratings of the release, with their original ids.",
         )
 
 
@@ -227,13 +227,13 @@ def roles_of(data: Ratings | Release, original: Ratings | None, link: Link | Non
         if (original is not None and original is not data) or link is not None:
             raise ConfigError(
                 "a rating table is attacked with its own truth",
-                advice="Leave out the original and the link; they belong to a release.",
+                advice="Omit the original and the link; they belong to a release.",
             )
         return Roles(data, np.arange(data.n_users), "linked")
     if original is None:
         raise ConfigError(
             "an attack on a release needs the original ratings",
-            advice="Knowledge is drawn from them, and answers are judged by them.",
+            advice="Give the original; known ratings and the scoring of answers need it.",
         )
     origin = Match(data, original, link)
     origin.refuse_unknown_users()
@@ -331,7 +331,7 @@ class Groups:
 
 
 def groups_of(data: Ratings | Release, view: View) -> Groups:
-    """Find the groups: what a method put together where records were released one by one.
+    """Return the classes: the groups of a method where single records were released.
 
     Elsewhere a row is a group: a class of a generalized release, a profile, or one user of a
     rating table.
@@ -349,12 +349,12 @@ AVERAGED = 0.5
 
 
 def averaged(data: Ratings | Release) -> bool:
-    """Tell whether cells are means or predictions rather than somebody's ratings."""
+    """Tell whether cells are means or predictions, not ratings of people."""
     return isinstance(data, Release) and isinstance(data.classes, Profiles)
 
 
 def moved(data: Ratings | Release) -> bool:
-    """Tell whether ratings were moved, so that a cell is near the truth and need not be it."""
+    """Tell whether ratings were moved, so that a cell is only near the truth."""
     if not isinstance(data, Release) or data.manifest.layout != "record":
         return False
     return data.manifest.imputed_cells is not None

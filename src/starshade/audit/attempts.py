@@ -1,4 +1,4 @@
-"""Methods tried on one table, side by side: what comes out, how long it took, what it held."""
+"""Methods tried on one table: the release of each, its time and its memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PROCESS = Path("/proc/self")
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A release that one method made, and what it took."""
+    """A release by one method, with its time and memory."""
 
     release: Release  # in memory only
     seconds: float  # from ratings to release; reading, measuring and saving are no part of it
@@ -40,7 +40,7 @@ class Attempt:
 
 
 def attempt(method: Anonymizer, ratings: Ratings, seed: int) -> Attempt:
-    """Anonymize once, unwatched."""
+    """Anonymize once without progress, and measure time and memory."""
     watched = _forget_peak()
     started = perf_counter()
     with silence():
@@ -61,7 +61,7 @@ def compile_first(methods: Iterable[Anonymizer], ratings: Ratings, seed: int) ->
 
 
 def untouched(ratings: Ratings, attributes: Attributes = "none") -> Release:
-    """Return the ratings as a release that hides nobody: k = 1, every record by itself."""
+    """Return the ratings as a release with k = 1: every record is its own class."""
     table = ratings.drop_empty_users()
     return generalized_release(
         table,
@@ -93,25 +93,21 @@ def numeric_attribute(ratings: Ratings, requested: str | None = None) -> str | N
     if requested is None:
         return min(numeric, key=lambda name: name.casefold() != "age", default=None)
     if requested not in numeric:
-        reason = "is text" if requested in names else "there is none of this name"
+        reason = "not numeric" if requested in names else "no such attribute"
         raise ConfigError(
-            f"attribute {requested!r}: {reason}; numeric are "
-            + (", ".join(numeric) if numeric else "none of the personal attributes"),
+            f"attribute {requested!r}: {reason}; numeric ones: {', '.join(numeric) or 'none'}",
             advice=f"Give one of them with {named('attribute')}."
             if numeric
-            else "Personal attributes are read from a file beside the ratings, with "
-            f"{named('users')}.",
+            else f"Give the file of personal attributes with {named('users')}.",
         )
     return requested
 
 
 def check_ks(k: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the k that are tried, ascending."""
+    """Return the values of k to try, ascending."""
     ks = [k] if isinstance(k, int) else k
     if not len(ks) or min(ks) < 2:
-        raise ConfigError(
-            f"{called('k')} = {list(ks)}: at least one, each 2 or more (1 is the original)"
-        )
+        raise ConfigError(f"{called('k')} = {list(ks)}: give one or more values, each 2 or more")
     refuse_repeated("k", tuple(map(str, ks)))
     return tuple(sorted(ks))
 
@@ -135,7 +131,7 @@ def size_of(ratings: Ratings) -> dict[str, Any]:
 
 
 def _forget_peak() -> bool:
-    """Let the system count the peak anew; tell whether it does."""
+    """Reset the system's peak counter; return whether it can be reset."""
     try:
         (_PROCESS / "clear_refs").write_text("5")
     except OSError:

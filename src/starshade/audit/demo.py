@@ -1,4 +1,4 @@
-"""The whole story on synthetic ratings: identify, release, attack again, decide, utility."""
+"""The demonstration on synthetic ratings: attack, release, audit, utility."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BEFORE = Knowledge(known=8, wrong=2, day_error=14)
 
 @dataclass(frozen=True)
 class Story:
-    """What happened, step by step."""
+    """The results of the demonstration, step by step."""
 
     # `users`, `items`, `ratings`: of the synthetic data
     users: int
@@ -48,7 +48,7 @@ class Story:
 
     @property
     def audit(self) -> AuditResult:
-        """The decision, and all that was measured for it."""
+        """The verdict, with everything measured for it."""
         return self.dossier.audit
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,19 +64,19 @@ class Story:
 
 
 def tell(out: Where, rng: Rng = None, command: str | None = None) -> Story:
-    """Run the story; the release stays in `out`. `command`: of reports, what tells it again."""
+    """Run the demonstration; the release stays in `out`. `command`: what reproduces it."""
     started = perf_counter()
     place = Place.of(out)
     seed = resolve_seed(rng)
-    note("1/4 drawing ratings like MovieLens 100K")
+    note("1/4 generating synthetic ratings like MovieLens 100K")
     ratings = synthesize("movielens-100k", rng=seed)
-    note("2/4 identifying people in them")
+    note("2/4 re-identifying people in the original data")
     before = ScoreboardRH().run(ratings, BEFORE, rng=seed)
-    note(f"3/4 making a release in which every class has at least {K} people")
+    note(f"3/4 making a release with k = {K}")
     usual = usual_method()
     method = find(ENTRIES, usual.method, "method").load()(k=K, **usual.settings)
     made = make_release(ratings, method, out=place, rng=seed)
-    note("4/4 auditing it: attacks, checks, utility")
+    note("4/4 auditing the release: attacks, checks, utility")
     written = read_release(place.path)
     # the owner knows who is who, so that answers are scored against the truth
     linked = replace(written, private=made.release.private)

@@ -1,14 +1,14 @@
-"""What a verdict rests on: the same attacks before and after, with the same knowledge.
+"""Evidence for a verdict: the same attacks before and after, with the same knowledge.
 
 The adversary knows a few of a target's true cells among the released items: 2, 4 and 8 of them
-(or as many as somebody has), once exactly, once as Narayanan & Shmatikov (2008, §5) blur them: a
+(or the most that a person has), once exactly, once as Narayanan & Shmatikov (2008, §5) blur them: a
 quarter of the cells wrong, ratings to within a quarter of the scale. A release that claims
 (k, ε) is also tried by that model's own adversary, who knows ratings to within ε. The targets and
 what is known of each are drawn from the seed, and are the same on the ratings and on the release;
 nothing is known of items that the release claims to be sensitive.
 
-Whatever else a release is for, queries may be asked of it: so the tracker, who sees nothing and
-only counts, is let loose on an interface to each.
+A release may also answer queries: the tracker, who sees no data and only counts, attacks a query
+interface to each.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MOST_QUERIES = 1_000_000  # COUNT queries of the tracker; seconds
 
 @dataclass(frozen=True)
 class Evidence:
-    """One attack with one kind of knowledge, and what it achieved."""
+    """One attack with one kind of knowledge, and its results."""
 
     knowledge: Knowledge
     # `before`, `after`: on the ratings and on the release
@@ -56,7 +56,7 @@ class Evidence:
 
     @property
     def knew(self) -> str:
-        """What was known of a person, in a few words."""
+        """The known ratings of a person, in a few words."""
         known, text = self.knowledge, counted(self.knowledge.known, "rating")
         if known.rating_error:
             text += f" within ±{known.rating_error:g}"
@@ -64,14 +64,14 @@ class Evidence:
 
     @property
     def title(self) -> str:
-        """What was tried: the attack, and the knowledge in a few words."""
+        """The attack and its knowledge, in a few words."""
         exact = "blurred" if self.knowledge.rating_error else "exactly"
         return f"{self.after.attack}, {counted(self.knowledge.known, 'rating')} known {exact}"
 
 
 @dataclass(frozen=True)
 class Tracked:
-    """The tracker attack on a query interface, and what it achieved."""
+    """The tracker attack on a query interface, and its results."""
 
     # `before`, `after`: on the ratings and on the release
     before: TrackerResult
@@ -85,7 +85,7 @@ class Tracked:
 def knowledge_to_try(
     scale: Scale, most: int, known: Sequence[int], claims: Sequence[Claim] = ()
 ) -> list[Knowledge]:
-    """Return what the adversary is tried with: each number of cells, exact, blurred, within ε.
+    """Return the knowledge to test: each number of cells, exact, blurred, within ε.
 
     `most`, `known`: see `numbers_to_try`; the claims of (k, ε) and (k, ε, l) say what ε is and
     which items are sensitive.
@@ -106,23 +106,22 @@ def knowledge_to_try(
 def numbers_to_try(
     known: Sequence[int], most: int, usual: Sequence[int] = USUAL
 ) -> tuple[int, ...]:
-    """Return the numbers of known cells that somebody has.
+    """Return the numbers of known cells that can be tested.
 
-    The usual ones are cut to what is possible; none left: the most. A weaker adversary is never
-    put in the place of one that was requested.
+    The usual ones are cut to what is possible; none left: the most. A requested adversary is never
+    replaced by a weaker one.
 
-    `most`: cells of who has the most; `usual`: the default.
+    `most`: the most cells of any person; `usual`: the default.
     """
     possible = tuple(m for m in known if m <= most)
     if tuple(known) == tuple(usual) or not most:  # the attacks refuse who has no rating at all
         return possible or (max(most, 1),)
     if len(possible) < len(known):
         raise ConfigError(
-            f"{called('known')} {max(known)}: nobody rated so many of the items that can be "
-            "known; at most "
-            f"{most} can be",
-            advice=f"Ask for numbers of known cells from 1 to {most}{aside('known')}, or leave it "
-            "out: the usual numbers are cut to what is possible.",
+            f"{called('known')} {max(known)}: no person has so many ratings that an adversary can "
+            f"know; the maximum is {most}",
+            advice=f"Choose numbers from 1 to {most}{aside('known')}, or leave the setting out: "
+            "the defaults are cut to the maximum.",
             setting="known",
         )
     return possible
@@ -147,12 +146,12 @@ def attack_both(
 
 
 def best_of(evidence: Sequence[Evidence]) -> Evidence:
-    """Return the attack and knowledge, of those tried, that did best on the release."""
+    """Return the strongest attack, with its knowledge, on the release."""
     return max(evidence, key=lambda e: e.after.expected_top1.rate)
 
 
 def recall_before_after(evidence: Sequence[Evidence]) -> Table:
-    """Compare recall at a precision before and after, by who knows most exactly.
+    """Compare recall at a precision before and after, with the most exact knowledge.
 
     Among pools of candidates by the posterior of the likelihood attack, and among all records by
     NS's eccentricity.
@@ -167,7 +166,7 @@ def recall_before_after(evidence: Sequence[Evidence]) -> Table:
     for name, how in (("likelihood", "posterior"), ("scoreboard-rh", "eccentricity")):
         before, after = (each.recall[-1] for each in pairs[name])
         rows.append((f"all, by {how}", *_recalls(before), *_recalls(after)))
-    sides = (f"{side}, {level} %" for side in ("ratings", "release") for level in (90, 99))
+    sides = (f"{side}, {level} %" for side in ("original", "release") for level in (90, 99))
     title = f"Recall at 90 % and 99 % precision, {counted(most.known, 'rating')} known exactly"
     return Table(title, ("candidates", *sides), tuple(rows))
 
@@ -185,7 +184,7 @@ def _recalls(recall: Recall) -> tuple[str, str]:
 
 
 def track_both(original: Ratings, release: Release) -> Tracked | None:
-    """Let the tracker ask of the ratings and of the release; None where no queries are answered.
+    """Run the tracker on the ratings and on the release; None where no queries are answered.
 
     Only releases of generalized cells that claim a k answer queries. The tracker knows all
     personal attributes that the ratings come with.

@@ -1,4 +1,4 @@
-"""What a release that was just made says of itself."""
+"""The summary of a release that was just made."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Made(Shown):
     # users_rating_disclosed, users_rating_exists, records_alone_with_sensitive, seconds,
     # peak_rss_mb, out``; None where a figure does not apply; ``median_class`` and
     # ``largest_class``, of the sets of equal records as `smallest_class`; ``single_rater_cells``;
-    # ``fake_edges``, released cells invented for (b, l)-diversity, None where it was not requested
+    # ``fake_edges``, cells imputed for (b, l)-diversity, None where it was not requested
     figures: dict[str, Any]
-    claims: tuple[Claim, ...] = ()  # what the release promises, with what was counted on its files
+    claims: tuple[Claim, ...] = ()  # as verified on its files
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures."""
@@ -45,8 +45,7 @@ class Made(Shown):
         return (
             f"{f['out']}: {self._people()} on "
             f"{counted(f['items'], 'item')}, {self._hidden()} "
-            f"{self._left_out()}Hiding among "
-            f"{f['k']} is not hiding what you rated: {self._disclosed()}{self._attributes()}"
+            f"{self._left_out()}{self._disclosed()}{self._attributes()}"
         )
 
     def _attributes(self) -> str:
@@ -54,19 +53,19 @@ class Made(Shown):
         names = ", ".join(manifest.attribute_columns)
         if manifest.attributes == "exact":
             return (
-                f" Not for publication: for a query service only, as personal attributes ({names}) "
-                "are in it exactly as they were; you alone may read the folder."
+                f" Not for publication: the release holds exact personal attributes ({names}). It "
+                "is for a query service only, and only you can read the folder."
             )
         parts = []
         if manifest.quasi_identifiers:
             parts.append(
                 f"{', '.join(manifest.quasi_identifiers)} as quasi-identifiers (equal within a "
-                "group)"
+                "class)"
             )
         for name in manifest.sensitive_attributes:
-            text = f"{name} as a sensitive attribute (as it was)"
+            text = f"{name} as a sensitive attribute (unchanged)"
             parts.append(", ".join([text, *map(_spread, self._about(name))]))
-        return f" Released besides: {'; '.join(parts)}." if parts else ""
+        return f" Also released: {'; '.join(parts)}." if parts else ""
 
     def _about(self, name: str) -> list[Claim]:
         return [claim for claim in self.claims if claim.parameters.get("attribute") == name]
@@ -75,23 +74,22 @@ class Made(Shown):
         f = self.figures
         if self.release.manifest.layout != "record":
             return (
-                f"in {f['groups']:,} group{'s' * (f['groups'] != 1)} of at least {f['k']} whose "
-                f"members look the same{self.release.manifest.alike_by}; "
-                f"the smallest set of such records has {f['smallest_class']:,}."
+                f"in {counted(f['groups'], 'group')} of at least {f['k']} equal records"
+                f"{self.release.manifest.alike_by}; smallest class: {f['smallest_class']:,}."
             )
         if f["distortion"] is None or self.release.manifest.imputed_cells is None:
             changed = "No rating was changed."
         else:
-            changed = f"To reach that, ratings were moved by {f['distortion']:,.10g} in all."
+            changed = f"Ratings were moved by {f['distortion']:,.10g} in total."
         if self._equal:
-            differ = f"The smallest set of equal records has {f['smallest_class']:,}."
+            differ = f"Smallest class: {f['smallest_class']:,}."
         else:
             differ = (
-                f"Such records are near, not equal ({f['classes']:,} different ones): who knows a "
-                "person's exact ratings may find their record."
+                f"These records are near, not equal ({f['classes']:,} different ones): an "
+                "adversary who knows exact ratings may find a person's record."
             )
         distance = self._proximity()
-        return f"each a record of its own, one of at least {f['k']}{distance}. {differ} {changed}"
+        return f"each with their own record, one of at least {f['k']}{distance}. {differ} {changed}"
 
     @property
     def _equal(self) -> bool:
@@ -104,13 +102,13 @@ class Made(Shown):
             parameters |= claim.parameters
         if "eps" not in parameters:
             return ""
-        text = f" whose ratings differ from theirs by no more than {parameters['eps']:g}"
+        text = f" whose ratings differ by at most {parameters['eps']:g}"
         if self.release.manifest.sensitive_items:
             text += " on every item that is not sensitive"
         if "l" in parameters:
             text += (
-                "; among these the ratings of each sensitive item spread by a standard deviation "
-                f"of at least {parameters['l']:g}, unless nobody rated it"
+                "; among them the ratings of each rated sensitive item have a standard deviation "
+                f"of at least {parameters['l']:g}"
             )
         return text
 
@@ -120,54 +118,52 @@ class Made(Shown):
         if layout == "profile":
             return self._averaged()
         if layout == "record":
-            what = "set of equal records" if self._equal else "record"
-            return f"whoever finds a {what} reads its ratings" + (
-                ", sensitive ones included." if self.release.manifest.sensitive_items else "."
-            )
-        return rated_in_words(f, fine=self.release.scale.fine)
+            what = "class" if self._equal else "record"
+            sensitive = ", sensitive ones included" * bool(self.release.manifest.sensitive_items)
+            return f"An adversary who finds a {what} reads its ratings{sensitive}."
+        shares = rated_in_words(f, fine=self.release.scale.fine)
+        return f"k-anonymity does not prevent attribute disclosure: {shares}"
 
     def _averaged(self) -> str:
         manifest, f = self.release.manifest, self.figures
         if manifest.profile not in MEANS:
             return (
-                "a profile says what the model predicts for a group. No rating is in it as it "
-                "was, but all of them taught the model."
+                "A profile holds a model's predictions for its class. It contains no original "
+                "rating, but the model was trained on all of them."
             )
         single = percent(f["single_rater_cells"])
         if manifest.profile == "padded":
             return (
-                "a profile is the mean of its members' ratings and, where they gave none, of "
-                f"predictions. {percent(f['imputed_cells'])} of the cells are predictions alone; "
-                f"{single} rest on the rating of one member."
+                "A profile is the mean over its class of ratings and, for unrated items, "
+                f"predictions. {percent(f['imputed_cells'])} of cells are imputed (predictions "
+                f"alone); {single} rest on the rating of one member."
             )
         sentences = [
-            "a profile has the mean rating of those of its members who rated an item; "
-            f"{single} of its cells show the rating of one member."
+            "A profile has the mean rating of the members who rated an item; "
+            f"{single} of cells show the rating of one member."
         ]
         if f["fake_edges"] is not None:
             sentences.append(self._fakes())
         if not f["fake_edges"] and manifest.config.get("min_raters", 1) == 1:
-            sentences.append("An item that is not in a profile was rated by none of its members.")
+            sentences.append("No member rated an item that is missing from their profile.")
         return " ".join(sentences)
 
     def _fakes(self) -> str:
         f, config = self.figures, self.release.manifest.config
         if f["fake_edges"]:
-            many = f"{counted(f['fake_edges'], 'cell')}, {percent(f['imputed_cells'])} of all, were"
-            were = many if f["fake_edges"] > 1 else "1 cell was"
-            return f"Fake edges: {were} invented, to hide who rated what."
-        what = "every item that somebody rated was"
+            many = f"{counted(f['fake_edges'], 'imputed cell')} ({percent(f['imputed_cells'])})"
+            return f"Fake edges: {many}, which hide who rated what."
+        what = "every rated item is"
         if config["b"] > 1:
-            what = f"all sets of up to {config['b']} items that somebody rated together were"
-        profiles = f"{config['l']} profile{'s' * (config['l'] != 1)}"
-        return f"Fake edges: none (0), {what} in {profiles} already."
+            what = f"all sets of up to {config['b']} items that a person rated are"
+        return f"Fake edges: none (0); {what} already in {counted(config['l'], 'profile')}."
 
     def _people(self) -> str:
         nobodys = self.figures["dummy_records"]
         if not nobodys:
             return counted(self.figures["records"], "user")
         people = counted(self.figures["records"] - nobodys, "user")
-        return f"{people} and {counted(nobodys, 'record')} that are nobody's"
+        return f"{people} and {counted(nobodys, 'dummy record')}"
 
     @property
     def _item_support(self) -> int | str | None:
@@ -192,21 +188,22 @@ class Made(Shown):
             rare = counted(f["rare_items_dropped"], "item")
             parts.append(f"{rare} that fewer than {self._raters(whose)} rated")
         if f["users_deleted"]:
-            parts.append(f"{counted(f['users_deleted'], 'user')} who could not be hidden so")
+            parts.append(f"{counted(f['users_deleted'], 'user')} removed by the method")
         left = f"Left out: {', '.join(parts)}. " if parts else ""
         if self._item_support is not None and f["utility_left_out"] is not None:
             gone = percent(f["utility_left_out"])
-            left += f"Of all ratings {gone} are on items or of people left out. "
+            left += f"{gone} of all ratings are on items or of people left out. "
         nobodys = f["dummy_records"]
         if nobodys is None:
             return left
         share = percent(nobodys / max(f["records"], 1))
-        places = f"; records of nobody fill groups up to {f['k']} ({share})"
-        return f"{left}Who hid together goes on doing so{places if nobodys else ''}. "
+        places = f"; dummy records ({share}) pad classes to {f['k']}"
+        return f"{left}Classes of the previous release are kept{places if nobodys else ''}. "
 
 
 def _spread(claim: Claim) -> str:
     verified = claim.verified
     if claim.model == "l-diversity":
-        return f"{counted(int(verified['smallest_l']), 'different value')} or more in every class"
-    return f"in no class distributed more than {verified['largest_t']:.4g} away from everybody's"
+        values = counted(int(verified["smallest_l"]), "different value")
+        return f"at least {values} in every class"
+    return f"within {verified['largest_t']:.4g} of the overall distribution in every class"

@@ -35,23 +35,23 @@ from starshade.utility.what_remains import WhatRemains
 
 
 class Anonymizer(Protocol):
-    """A method: k-likeness or any other that ``starshade list methods`` names."""
+    """A method, as ``starshade list methods`` names them."""
 
     @property
     def k(self) -> int:
-        """Least size of a group."""
+        """Minimum class size."""
 
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
-        """Make a release; not yet saved."""
+        """Make a release without saving it."""
 
 
 @runtime_checkable
 class KeepsGroups(Protocol):
-    """A method whose releases may continue one another."""
+    """A method whose releases can continue an earlier one."""
 
     @property
     def slack(self) -> int:
-        """How many people may leave a group before fewer than k are left."""
+        """How many people may leave a class before fewer than k remain."""
 
     def anonymize(
         self,
@@ -59,14 +59,17 @@ class KeepsGroups(Protocol):
         rng: Rng = None,
         *,
         after: Release | None = None,
-        shortfall: Literal["invent", "withhold"] = "invent",
+        shortfall: Literal["dummies", "withhold"] = "dummies",
     ) -> Release:
-        """Make a release in which who was together stays so; not yet saved."""
+        """Make a release that keeps the classes of `after`, without saving it."""
 
     def who_stays(
-        self, ratings: Ratings, after: Release, shortfall: Literal["invent", "withhold"] = "invent"
+        self,
+        ratings: Ratings,
+        after: Release,
+        shortfall: Literal["dummies", "withhold"] = "dummies",
     ) -> Kept:
-        """Find who can be in it, beside whom, and refuse what cannot be continued."""
+        """Return who stays in which class; refuse what cannot be continued."""
 
 
 def make_release(
@@ -77,14 +80,14 @@ def make_release(
     private: Where | None = None,
     rng: Rng = None,
     after: Release | None = None,
-    shortfall: Literal["invent", "withhold"] = "invent",
+    shortfall: Literal["dummies", "withhold"] = "dummies",
 ) -> Made:
     """Anonymize, measure and save.
 
-    `out`: the release folder; must not exist; `private`: where the owner's receipt goes. Of a
-    release by a method that says why in `needs_receipt` no audit can pass without it. `after`,
-    `shortfall`: the release that this one continues, with its receipt, by a method that keeps
-    groups (`starshade.anonymize.again`).
+    `out`: the release folder; must not exist; `private`: where the private key file goes. Where
+    `needs_receipt` gives a reason, no audit can pass without that file. `after`, `shortfall`: the
+    release that this one continues, with its key file, by a method that keeps classes
+    (`starshade.anonymize.again`).
     """
     started = perf_counter()
     place = Place.of(out)
@@ -95,8 +98,8 @@ def make_release(
         release = method.anonymize(ratings, rng=rng, after=after, shortfall=shortfall)
     else:
         raise ConfigError(
-            f"{called('after')}: this method keeps no groups, so it continues no release",
-            advice="Methods that make classes or profiles do, each its own releases.",
+            f"{called('after')}: this method cannot continue a release",
+            advice="Methods that make classes or profiles can, each its own releases.",
         )
     return _saved(release, ratings, method, place, private, started)
 
@@ -110,7 +113,7 @@ def make_release_of_shards(
     rng: Rng = None,
     engine: Engine | None = None,
 ) -> Made:
-    """Anonymize a store of shards, measure and save; as `make_release`, but shard by shard."""
+    """Anonymize a partitioned store, measure and save; as `make_release`."""
     started = perf_counter()
     place, receipt = Place.of(out), None if private is None else Place.of(private)
     seed = resolve_seed(rng)
@@ -142,7 +145,7 @@ def _saved(
     started: float,
     done: Done | None = None,
 ) -> Made:
-    """`ratings`: None: the release has them itself, in shards."""
+    """`ratings`: None: the release has them itself, in partitions."""
     others = {"query-error", *(entry.name for entry in PROBED)}  # not among the figures
     if ratings is None:
         others.add("generalization-loss")  # does not apply to profiles
@@ -182,7 +185,7 @@ def _saved(
 
 
 def _refuse_empty(ratings: Ratings, method: Anonymizer) -> None:
-    """Refuse a request that holds whatever was rated: no audit would pass such a claim."""
+    """Refuse a vacuous request: no audit would pass such a claim."""
     config: dict[str, Any] = {
         name: getattr(method, name, None) for name in ("eps", "nulls", "l", "t")
     }
@@ -191,20 +194,17 @@ def _refuse_empty(ratings: Ratings, method: Anonymizer) -> None:
         most = largest_distance(ratings.scale, nulls)
         raise ConfigError(
             f"{called('eps')} = {eps:g}: on the scale {ratings.scale} with nulls {nulls} "
-            "nothing lies further "
-            "apart, so everybody would count as near everybody, and the release would promise "
-            "nothing",
+            "all records are near each other, so the claim is vacuous",
             advice=f"Choose an eps below {most:g}.",
         )
     if eps is None and config["l"] == 1:
         raise ConfigError(
-            f"{called('l')} = 1: every class has one value, and every set one profile; it "
-            "promises nothing",
+            f"{called('l')} = 1: every release satisfies it, so the claim is vacuous",
             advice="Choose l = 2 or more, or leave it out.",
         )
     if config["t"] is not None and config["t"] >= 1:
         raise ConfigError(
-            f"{called('t')} = 1: no two distributions lie further apart; it promises nothing",
+            f"{called('t')} = 1: every release satisfies it, so the claim is vacuous",
             advice="Choose a t below 1, or leave it out.",
         )
 

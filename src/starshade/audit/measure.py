@@ -24,17 +24,16 @@ from starshade.utility.registry import ENTRIES, OF_THE_RELEASE, PROBED
 from starshade.utility.sharded import found_over
 
 
-@announced("measuring what it is good for")
+@announced("measuring utility")
 def measure_all(
     release: Release, original: Ratings, *, probe: Ratings | None = None
 ) -> dict[str, float | int | None]:
-    """Measure a release in every way that ``starshade list measures`` names.
+    """Compute every measure that ``starshade list measures`` names.
 
     `probe`: ratings that were held out of `original`, of its users and on its items (`hold_out`);
-    without it nothing is trained. Figures by name; None where one does not apply. Beside the
-    measures ``users_deleted``, people whom the method left out to meet its requirement, and
-    ``rare_items_dropped``: no measure counts what is not there, only the owner's receipt says it.
-    Without it None.
+    without it nothing is trained. Figures by name; None where one does not apply. Also
+    ``users_deleted``, people that the method removed, and ``rare_items_dropped``: the key file
+    states them, without it None.
     """
     if probe is not None:
         need_receipt(release)
@@ -44,10 +43,10 @@ def measure_all(
 
 
 def need_receipt(release: Release) -> None:
-    """Refuse a probe for a release of which nobody says who became what."""
+    """Refuse a probe for a release without its key file."""
     if release.private is None:
         raise ConfigError(
-            "a probe tells something only with the owner's receipt, which says who became what",
+            "held-out ratings (probe) need the private key file, which links people to records",
             advice=f"Give the file that {named('private')} wrote when the release was made.",
         )
 
@@ -59,9 +58,9 @@ def figures_of(
     probe: Ratings | None = None,
     without: Collection[str] = (),
 ) -> dict[str, float | int | None]:
-    """Measure a release that is known to have been made of these ratings.
+    """Measure a release that was made of these ratings.
 
-    `original`: None: it is being made shard by shard, and has them itself. `without` names measures
+    `original`: None: it is being made by partition, and has them itself. `without` names measures
     that are not taken.
     """
     figures: dict[str, float | int | None] = {}
@@ -82,15 +81,14 @@ def _left_out(release: Release) -> dict[str, float | int | None]:
     }
 
 
-@announced("measuring what it is good for")
+@announced("measuring utility")
 def measure_shards(
     release: Release, shards: Shards, engine: Engine, *, probe: Ratings | None = None
 ) -> dict[str, float | int | None]:
-    """Measure a release of profiles that has its receipt; what `measure_all` finds of one table.
+    """Measure a release of profiles with its key file, as `measure_all` on one table.
 
-    `probe`: as there; without it nothing is trained. Of one shard all is as of one table; of
-    several what rests on a recommender may differ in the last digits, for it adds up in another
-    order.
+    `probe`: as there; without it nothing is trained. With several partitions, figures of a
+    recommender may differ in the last digits, as sums are taken in another order.
     """
     over_all = found_over(shards, release, engine, probe)
     figures: dict[str, float | int | None] = {}
@@ -105,9 +103,9 @@ def measure_shards(
     return figures | _left_out(release)
 
 
-#: what is told of a release beside what measures find
+#: figures of a release that no measure declares
 OF_RELEASES = (
-    Figure("groups", "Groups", "count", False, "The records that the method put together."),
+    Figure("groups", "Groups", "count", False, "Sets of records that the method put together."),
     SMALLEST_GROUP,
     INVENTED_CELLS,
     SINGLE_RATER_CELLS,
@@ -117,12 +115,12 @@ OF_RELEASES = (
 
 
 def measured_figures() -> tuple[Figure, ...]:
-    """Return what the registered measures declare, in their order."""
+    """Return the figures of the registered measures, in their order."""
     return tuple(figure for entry in ENTRIES for figure in entry.load().FIGURES)
 
 
 def figures_found(values: Mapping[str, Value]) -> tuple[Figure, ...]:
-    """Return the figures of which there is a value, in the order of the values.
+    """Return the figures that have a value, in the order of the values.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What a release of averaged profiles gives away beyond who is who (PA §5.1, §6).
+"""Disclosure by averaged profiles beyond re-identification (PA §5.1, §6).
 
-Within 1 in k nobody is found in such a release. Yet whoever finds a person's *group* reads its
-profile, and some of its cells rest on real ratings of somebody in it. Four attacks measure that;
-none of them is held against a limit, as no model promises one.
+No record of such a release is found more often than 1 in k. But an adversary who finds a person's
+class reads its profile, and some cells rest on real ratings of its members. Four attacks measure
+that; they have no threshold, as no model bounds them.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from starshade.progress import note, task
 from starshade.stats import bootstrap
 
 GROUP_FOUND = Figure(
-    "group_found",
-    "Right group named by who must name one",
+    "class_linkage",
+    "Class linkage (forced guess)",
     "share",
     True,
-    "High means risk: whoever finds a person's group reads its profile.",
+    "High means risk: an adversary who finds a person's class reads its profile.",
 )
 
 
 @dataclass(frozen=True)
 class GroupFound:
-    """How often an adversary who must answer names the right group."""
+    """How often an adversary who must answer names the right class."""
 
     # mean over the targets of (records of their group) / (records tied at the top), 0 where their
     # own is not among these
@@ -59,13 +59,13 @@ class GroupFound:
 
 @dataclass(frozen=True)
 class ProfileDisclosure:
-    """What a release of averaged profiles gives away."""
+    """What a release of averaged profiles discloses."""
 
     group: GroupFound | None  # by the attack and knowledge, of those tried, that did best at it
     # with the exact knowledge, of those tried, by which most find their own group
     homogeneity: HomogeneityResult
     links: LinkResult | None
-    padding: PaddingResult | None  # None: without the receipt nobody can say whose group rated what
+    padding: PaddingResult | None  # None: without the key file
     fake_edges: FakeEdgesResult | None  # None: likewise, or (b, l)-diversity is not claimed
     attribute: AttributeDisclosure
 
@@ -73,7 +73,7 @@ class ProfileDisclosure:
         """Return the results as plain values, under the names of the attacks."""
         return {
             "attribute": self.attribute.to_dict(),
-            "group_found": self.group and self.group.to_dict(),
+            "class_linkage": self.group and self.group.to_dict(),
             "homogeneity": self.homogeneity.to_dict(),
             "link_existence": self.links and self.links.to_dict(),
             "padding": self.padding and self.padding.to_dict(),
@@ -82,7 +82,7 @@ class ProfileDisclosure:
 
     @property
     def linked(self) -> bool:
-        """Whether the receipt told whose group is whose; else next to nothing is known."""
+        """Whether the key file links people to classes; else almost nothing is measured."""
         return self.links is not None
 
     def __str__(self) -> str:
@@ -92,27 +92,26 @@ class ProfileDisclosure:
         return " ".join(filter(None, text))
 
     def of_groups(self) -> str:
-        """Say how often a person's group is found, and what is read there."""
+        """Say how often a person's class is found, and what is read there."""
         if not self.linked:
             text = (
-                "Whoever finds a person's group reads its profile; how often it is found, and what "
-                "tells real ratings from others there, is not known without the receipt."
+                "An adversary who finds a person's class reads its profile. Class linkage, and "
+                "which cells rest on real ratings, are not measured without the private key file."
             )
             return text + self._of_items()
-        text = "Whoever finds a person's group reads its profile."
+        text = "An adversary who finds a person's class reads its profile."
         group, result = self.group, self.homogeneity
         if group is not None:
             known = counted(group.knowledge.known, "rating")
             text += (
-                f" Somebody who knows {known} of a person and must name their group (by "
-                f"{group.attack}) names the right group in {percent(group.share.rate)} of the "
-                "cases."
+                f" With {known} known, a forced guess (by {group.attack}) names the right class "
+                f"for {percent(group.share.rate)} of targets."
             )
         alone = percent(result.profile_found.rate)
         known = counted(result.knowledge["known"], "rating")
         text += (
-            f" Where {known} of a person {'is' if result.knowledge['known'] == 1 else 'are'} known "
-            f"exactly, their own group is the only one that fits in {alone} of the cases."
+            f" With {known} known exactly, the right class is the only one that fits for {alone} "
+            "of targets."
         )
         return text + self._of_items()
 
@@ -121,70 +120,63 @@ class ProfileDisclosure:
         if cells.single_rated is None or cells.single_near is None:
             return ""
         return (
-            " Some items have one and the same mean in all profiles that fit a person: of these "
-            f"items the person rated {percent(cells.single_rated)}, and "
-            f"{percent(cells.single_near)} of those ratings lie within "
-            f"{result.config['tolerance']:g} of the mean."
+            " Of items with the same mean in all profiles that fit a person, the person rated "
+            f"{percent(cells.single_rated)}; {percent(cells.single_near)} of these ratings are "
+            f"within {result.config['tolerance']:g} of the mean."
         )
 
     def of_links(self) -> str:
-        """Say how sure a cell makes the reader that a member of the group rated the item."""
+        """Say how likely a cell makes it that a given member rated the item."""
         links = self.links
         if links is None or links.confidence is None:
             return ""
         if links.all_filled:
             return (
-                "Every cell is filled, so a filled cell says nothing: a given member of the group "
-                f"rated its item in {percent(links.confidence)} of the cases, as often as anybody "
-                "rated anything."
+                "Every cell is filled, so a filled cell does not disclose who rated the item: a "
+                f"given member did in {percent(links.confidence)} of cases, the overall rate."
             )
         invented = (
-            f", unless it is one of the {percent(links.nobody)} invented" if links.nobody else ""
+            f", unless it is one of the {percent(links.no_member)} imputed" if links.no_member else ""
         )
         text = (
-            f"A filled cell says that somebody of the group rated the item{invented}. A given "
-            f"member did in {percent(links.confidence)} of the cases; everybody of the group did "
-            f"for {percent(links.everybody)} of the filled cells, and of these it is certain."
+            f"A filled cell shows that a member of the class rated the item{invented}. A given "
+            f"member did in {percent(links.confidence)} of cases; all members did for "
+            f"{percent(links.all_members)} of filled cells, so these are certain."
         )
         if links.missing:
             text += (
-                " An empty cell proves that nobody of the group rated the item; "
+                " An empty cell proves that no member rated the item; "
                 f"{percent(links.missing_share)} of all cells are empty."
             )
         return (
-            f"{text} In {percent(links.above_no_prior)} of the filled cells a member is surer to "
-            "have rated the item than 1 in the size of the group, as more than one of them did. "
-            "Theory expects a given member to have rated it in "
-            f"{percent(links.exact)} of the cases, if people choose by the items' popularity and "
-            "independently of each other: a comparison, not a promise."
+            f"{text} In {percent(links.above_no_prior)} of filled cells this probability is above "
+            "1 in the class size, because several members rated the item. Theory expects "
+            f"{percent(links.exact)} of cases if people choose items independently and by "
+            "popularity: a comparison, not a guarantee."
         )
 
     def of_padding(self) -> str:
-        """Say whether the cells that rest on real ratings can be told."""
+        """Say whether cells with real ratings can be distinguished."""
         result = self.padding
         if result is None or result.auc is None:
             return ""
-        if result.shown < 1 and result.auc.rate == 1:
-            return "Which cells rest on real ratings is plain: those that are filled."
+        if result.non_null < 1 and result.auc.rate == 1:
+            return "The cells that rest on real ratings are visible: the filled ones."
         text = (
-            "Real ratings told from padding: of two cells, one that somebody of its group rated "
-            "and one that nobody of it did, the release alone tells which is which in "
-            f"{result.auc} of the cases (50% is not at all)"
+            "Real ratings against padding: the release ranks a cell that a member rated above one "
+            f"that no member rated in {result.auc} of pairs (50% is guessing)"
         )
         if result.auc_within_items is not None:
-            text += f", and for two cells of one item in {result.auc_within_items}"
+            text += f"; within one item in {result.auc_within_items}"
         text += "."
         best = result.best
         if best.rank != result.rank and best.auc is not None and best.auc_within_items is not None:
             text += (
-                f" Who happens to look in the best way tells it in {percent(best.auc)}, and in "
-                f"{percent(best.auc_within_items)} for two cells of one item."
+                f" Best of all tested scores (oracle choice): {percent(best.auc)}; within one item "
+                f"{percent(best.auc_within_items)}."
             )
         if result.popularity is not None:
-            text += (
-                " Who has no release and knows only how popular items are tells it in "
-                f"{percent(result.popularity)}."
-            )
+            text += f" Item popularity alone, without the release: {percent(result.popularity)}."
         return text
 
 
@@ -197,7 +189,7 @@ def what_it_gives_away(
     seed: int,
     ends: tuple[int, int] | None = None,
 ) -> ProfileDisclosure | None:
-    """Run the attacks that look for more than a record; None on other layouts.
+    """Run the attacks on averaged profiles; None on other layouts.
 
     Of `tries` those that are exact are tried; `evidence`: of the attacks on records; `ends`: as
     `attribute_disclosure` takes it.
@@ -207,7 +199,7 @@ def what_it_gives_away(
         return None
     exact = [knowledge for knowledge in tries if not knowledge.rating_error]
     linked = release.private is not None
-    with task("looking for what is given away", len(exact) + 2 * linked + 1) as step:
+    with task("attacking profiles", len(exact) + 2 * linked + 1) as step:
         results = []
         for knowledge in exact:
             results.append(original.attack_release(HomogeneityAttack(), knowledge, targets, seed))
@@ -231,7 +223,7 @@ def _fake_edges(original: Original, seed: int) -> FakeEdgesResult | None:
         found: FakeEdgesResult = original.attack_release(FakeEdgesAttack(), None, None, seed)
         return found
     except ConfigError as error:  # too large for the memory that may be used
-        note(f"how many fake edges can be told is not measured: {error.message}")
+        note(f"fake edges are not measured: {error.message}")
         return None
 
 

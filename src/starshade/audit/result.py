@@ -1,4 +1,4 @@
-"""`AuditResult`: the verdict on a release, and what it rests on."""
+"""`AuditResult`: the verdict on a release, with its evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ from starshade.audit.checks.check import (
 from starshade.audit.checks.policy import Policy
 from starshade.audit.evidence import Evidence, Tracked, best_of, recall_before_after
 from starshade.audit.profile_disclosure import ProfileDisclosure
-from starshade.audit.shares import rated_in_words, read_from_records
+from starshade.audit.shares import (
+    MORE,
+    PROXIMITY_CAVEAT,
+    rated_in_words,
+    read_from_records,
+    within,
+)
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.figure import Table
@@ -32,12 +38,12 @@ from starshade.utility.round import UtilityRound
 
 #: what the cells of averaged profiles are
 _PROFILES = {
-    "padded": "its cells are means over a group, in which real ratings and predictions are mixed. ",
-    "simple": "its cells are means of the ratings that members of a group really gave. ",
-    "model": "its cells are a model's predictions, averaged over a group; no real rating is in "
-    "them, except for what the model learnt from all. ",
-    "pooled": "its cells are a model's predictions for a group as if it were one person who gave "
-    "all its ratings; no real rating stands in them. ",
+    "padded": "its cells are means over a class, of real ratings and predictions. ",
+    "simple": "its cells are means of the real ratings of a class. ",
+    "model": "its cells are a model's predictions, averaged over a class; they hold no real "
+    "rating, only what the model learned from all. ",
+    "pooled": "its cells are a model's predictions for a class treated as one person; they hold no "
+    "real rating. ",
 }
 #: fields that JSON has as they are, in its order
 _AS_THEY_ARE = (
@@ -48,7 +54,7 @@ _AS_THEY_ARE = (
 
 @dataclass(frozen=True)
 class Finding:
-    """A condition beside the checks of the policy, and whether it holds."""
+    """A condition in addition to the checks of the policy, and whether it holds."""
 
     # "claims", "tracker", "audience", "identifying", "rare-values", "profiles", "settings",
     # "scale", or the name of a claimed model; with "of" and the personal attribute, where it is
@@ -64,19 +70,19 @@ class Finding:
 
 @dataclass(frozen=True)
 class AuditResult:
-    """A verdict on a release, with everything that it rests on.
+    """A verdict on a release, with its evidence.
 
     Attributes
     ----------
     policy : Policy
-        What decided, with the thresholds that replaced its own.
+        The policy, with the thresholds that replaced its own.
     checks : tuple of Check
-        The risks, each by the strongest attack that was tried. A risk that was measured with
+        The risks, each by the strongest attack. A risk that was measured with
         several numbers of known ratings has a check for each.
     findings : tuple of Finding
         Other conditions, each of which must hold.
     warnings : tuple of str
-        What does not decide but must be known.
+        Caveats that do not change the verdict.
     claims : tuple of dict
         ``model, parameters, verified, holds`` of each claim, counted on the files.
     evidence : tuple of Evidence
@@ -104,13 +110,13 @@ class AuditResult:
     tracker : Tracked or None
         The attack on a query interface, before and after; None where no queries are answered.
     profile_disclosure : ProfileDisclosure or None
-        What averaged profiles give away beyond who is who; None on other layouts.
+        What averaged profiles disclose beyond re-identification; None on other layouts.
     profile : str or None
         What the cells of averaged profiles are: "padded", "simple", "model" or "pooled"; None on
         other layouts.
     alike_by : str
-        By what the records of a class are equal, where sensitive attributes are released as they
-        are (" by ratings and quasi-identifiers"); empty where they are equal in everything.
+        By what the records of a class are equal, where sensitive attributes are released unchanged
+        (" by ratings and quasi-identifiers"); empty where they are equal in everything.
     fine : bool
         Whether the scale is real-valued or has more than 20 levels: exact values listed lead there.
     version : str
@@ -158,23 +164,23 @@ class AuditResult:
 
     @property
     def word(self) -> str:
-        """The verdict, and how many checks no figure can fail."""
+        """The verdict, and the number of checks without effective threshold."""
         return words_of(self.verdict, self.checks)
 
     @property
     def decisive(self) -> tuple[Check, ...]:
-        """The checks because of which the verdict is not PASS."""
+        """The checks that fail or were not measured."""
         return tuple(each for each in self.checks if each.fails or each.status == "not measured")
 
     @property
     def everyone_tried(self) -> bool:
-        """Whether attacks could have no more targets."""
+        """Whether every person was a target."""
         targets = self.config.get("targets")
         return targets is None or int(targets) >= self.records
 
     @property
     def headline(self) -> str:
-        """The verdict, and the checks and conditions because of which it is not PASS."""
+        """The verdict, and the checks and conditions that fail or were not measured."""
         failed = [each.short for each in self.checks if each.fails]
         failed += [finding.name for finding in self.findings if not finding.passed]
         if self.verdict == "INCOMPLETE":
@@ -188,19 +194,19 @@ class AuditResult:
 
     @property
     def passed_alone(self) -> bool:
-        """Whether nothing fails that is of this release alone."""
+        """Whether nothing but composition fails."""
         others = [each for each in self.checks if each.name != "composition"]
         return verdict_of(others, [finding.passed for finding in self.findings]) != "FAIL"
 
     @property
     def beside(self) -> Check | None:
-        """The check of earlier releases, where it fails; None where it does not."""
+        """The check of composition, where it fails; else None."""
         check = self.check("composition")
         return check if check.fails else None
 
     @property
     def named_earlier(self) -> bool:
-        """Whether earlier releases were named: what holds of this one may not hold beside them."""
+        """Whether earlier releases were named: together with them less may hold."""
         return self.check("composition").inapplicable != ALONE
 
     @property
@@ -214,7 +220,7 @@ class AuditResult:
 
     @property
     def worst(self) -> Evidence:
-        """The attack and knowledge, of those tried, that did best on the release."""
+        """The strongest attack on the release, with its knowledge."""
         return best_of(self.evidence)
 
     @property
@@ -245,12 +251,12 @@ class AuditResult:
 
     @property
     def same_people(self) -> bool:
-        """Whether the attacks before were on fewer people than the ratings: those released."""
+        """Whether the initial risk is of the released people only."""
         return self._linked and bool(self.utility.get("users_deleted"))
 
     @property
     def _linked(self) -> bool:
-        """Whether the receipt tells which class is whose."""
+        """Whether the key file links people to classes."""
         return any(e.after.credit == "linked" for e in self.evidence)
 
     @property
@@ -260,7 +266,7 @@ class AuditResult:
             if isinstance(e.after, LikelihoodResult)
             and e.after.credit == "linked"
             and not self._proximate
-            else e.after.disclosed.rate
+            else e.after.class_contents_known.rate
             for e in self.evidence
         )
 
@@ -273,64 +279,62 @@ class AuditResult:
 
     @property
     def about(self) -> str:
-        """What was tried and what is still told, without the verdict and its reasons."""
+        """The attacks and what is disclosed, without the verdict and its reasons."""
         claim = ""
         if self.k and self.passed_alone:
             claim = f"{crowd(self.records, self.k, self.alike_by, near=self._proximate)} "
-        tells = f"What it still tells: {self.still_tells}"
-        return f"{claim}{self._attacked()} {self._guarantee()} {tells}"
+        return f"{claim}{self._attacked()} {self._guarantee()} Disclosed: {self.still_tells}"
 
     def _attacked(self) -> str:
         before, after = self.worst.before, self.worst.after
         tried = ", ".join(dict.fromkeys(e.after.attack for e in self.evidence))
         known = self.worst.knowledge
         of = "a person, none of a sensitive item," if known.except_items else "a person"
-        where = "of the same people" if self.same_people else "themselves"
-        text = (
-            f"By the attacks tried ({tried}), somebody who knows {counted(known.known, 'rating')} "
-            f"of {of} points at the right record in {percent(before.expected_top1.rate)} of the "
-            f"cases on the ratings {where}"
-        )
+        where = "original data of the same people" if self.same_people else "original data"
+        text = f"An adversary who knows {counted(known.known, 'rating')} of {of} re-identifies"
+        initial = percent(before.expected_top1.rate)
+        tested = f"Attacks tested: {tried}."
         given = self.profile_disclosure
         if given is not None and not given.linked:
             return (
-                f"{text}; how often on this release, and how often they find the right class, is "
-                "not known without the receipt."
+                f"{text} {initial} of targets in the {where}. For this release, re-identification "
+                f"and class linkage are not measured without the private key file. {tested}"
             )
         who = (
-            "a record that agrees with all their true ratings stands out"
+            "A record that agrees with all true ratings stands out"
             if self._proximate
-            else "the right class, and with it all that its cells say, is found"
+            else "The right class, with all that its cells disclose, is found"
         )
         released = (
-            f"{text}, and in {percent(after.expected_top1.rate)} on this release{self._tried_on}"
+            f"{text} {percent(after.expected_top1.rate)} of targets ({where}: {initial})."
+            f"{self._tried_on}"
         )
         if given is None and not self._linked and not self._proximate:
             return (
-                f"{released}; how often they find the right class is not known without the receipt."
+                f"{released} Class linkage is not measured without the private key file. {tested}"
             )
         up_to = self._profiles_found
         if given is not None:  # no averaged profile agrees with all true ratings
             up_to = 0.0 if given.group is None else given.group.share.rate
-        return f"{released}; {who} in up to {percent(up_to)}."
+        return f"{released} {who} for up to {percent(up_to)} of targets. {tested}"
 
     @property
     def still_tells(self) -> str:
-        """What the release tells of people, however many they hide among."""
+        """What the release discloses of people, whatever the class size."""
         if self._proximate:
             return read_from_records(self.disclosure, fine=self.fine)
         if self._claims_near:
-            return "whoever finds a class of equal records reads its ratings."
+            return "an adversary who finds a class reads its ratings."
         shown, exists = (
             self.disclosure[f"users_rating_{what}"] for what in ("disclosed", "exists")
         )
         if self.profile_disclosure is not None:
             return f"{_PROFILES.get(self.profile or '', '')}{self.profile_disclosure}"
         if shown is None or exists is None:
-            return "whoever finds a person's class reads its profile."
+            return "an adversary who finds a person's class reads its profile."
         return (
-            f"{rated_in_words(self.disclosure, fine=self.fine)} To hide among others is not to "
-            "hide what one rated."
+            f"{rated_in_words(self.disclosure, fine=self.fine)} k-anonymity does not prevent "
+            "attribute disclosure."
         )
 
     @property
@@ -346,38 +350,29 @@ class AuditResult:
 
     @property
     def _tried_on(self) -> str:
-        """Say whom the figure of the best attack is about, where it is not everybody."""
+        """Say on how many people the strongest attack was tested; empty: on all."""
         after = self.worst.after
         if not after.ineligible:
             return ""
         tried = counted(after.targets, "person", "people")
-        others = counted(after.ineligible, "other")
-        return f" (tried on {tried}; {others} gave fewer)"
+        fewer = f"{after.ineligible:,} {'has' if after.ineligible == 1 else 'have'}"
+        return f" Tested on {tried}; {fewer} fewer ratings."
 
     def _head(self) -> str:
         """Say the verdict, the policy, and why it is not PASS."""
-        told = f"{self.headline} (policy {self.policy.title})."
-        return " ".join([told, *self.reasons])
+        return " ".join([f"{self.headline} (policy {self.policy.title}).", *self.reasons])
 
     def _guarantee(self) -> str:
-        """Set what was tried apart from what holds whatever is tried."""
+        """Say what is guaranteed for any attack."""
         if self._proximate:
-            return (
-                "Another attack may find more: that others are near a record does not keep those "
-                "who know exact ratings from telling it apart."
-            )
+            return f"{MORE} {PROXIMITY_CAVEAT}"
         equal = any(f.name in ("k-anonymity", "review-graph") and f.passed for f in self.findings)
         if not equal and not self._claims_near:
-            return "Another attack may find more."
-        alone = " in this release alone" if self.named_earlier else ""
-        return (
-            "Another attack may find the right class more often; what is guaranteed"
-            f"{alone} is that nobody points at the right record more often than 1 in {self.k}"
-            f"{self.alike_by}."
-        )
+            return MORE
+        return within(self.k or 1, self.alike_by, alone=self.named_earlier)
 
     def plot(self) -> Chart:
-        """Draw what the attacks find before and after, beside 1/k."""
+        """Draw the re-identification rates before and after, with the bound 1/k."""
         return audit_chart(self)
 
     def _repr_html_(self) -> str:
@@ -385,9 +380,9 @@ class AuditResult:
 
 
 def audit_html(result: AuditResult) -> str:
-    """Say whether the release may be published, why, and what the attacks found."""
+    """Return the verdict, its reasons and the attacks as HTML."""
     findings = [
-        (finding.name, "yes" if finding.passed else "NO", finding.text)
+        (finding.name, "PASS" if finding.passed else "FAIL", finding.text)
         for finding in result.findings
     ]
     attacks = [
@@ -395,7 +390,7 @@ def audit_html(result: AuditResult) -> str:
             each.title,
             percent(each.before.expected_top1.rate),
             percent(each.after.expected_top1.rate),
-            percent(each.after.disclosed.rate),
+            percent(each.after.class_contents_known.rate),
         )
         for each in result.evidence
     ]
@@ -403,28 +398,28 @@ def audit_html(result: AuditResult) -> str:
         result.word,
         paragraph(str(result)),
         table(CHECK_HEAD, check_rows(result.checks), caption=f"Policy {result.policy.title}"),
-        table(("condition", "met", "reason"), findings, caption="Other conditions"),
+        table(("condition", "status", "reason"), findings, caption="Other conditions"),
         table(
-            ("attack", "right in the ratings", "right in the release", "profile disclosed"),
+            ("attack", "original data", "release", "class contents known"),
             attacks,
-            caption="The same attacks, before and after",
+            caption="Re-identification in the original data and in the release",
             numbers=(1, 2, 3),
         ),
-        *(paragraph(f"To know: {warning}") for warning in result.warnings),
+        *(paragraph(f"Warning: {warning}") for warning in result.warnings),
     )
 
 
 def audit_chart(result: AuditResult) -> Chart:
-    """Draw how often each attack is right, on the ratings and on the release."""
+    """Draw the re-identification rate of each attack, on the original data and on the release."""
     dots = []
     for each in result.evidence:
-        for series, attack in (("the ratings", each.before), ("the release", each.after)):
+        for series, attack in (("original data", each.before), ("release", each.after)):
             rate = attack.expected_top1
             dots.append(Dot(each.title, rate.rate, rate.low, rate.high, series))
     return dot_chart(
-        "How often an attack points at the right record",
-        f"{counted(result.records, 'record')}, {counted(result.items, 'item')}; far left is safe",
+        "Re-identification by attack and knowledge",
+        f"{counted(result.records, 'record')}, {counted(result.items, 'item')}; low is good",
         dots,
-        Axis("right when it must answer, share of the targets", share=True),
+        Axis("re-identified (best guess correct), share of targets", share=True),
         None if result.k is None else Level(1 / result.k, f"1 in {result.k}"),
     )

@@ -1,4 +1,4 @@
-"""The first screen of an audit: verdict, checks, utility and what to do next, in 80 columns."""
+"""The first screen of an audit: verdict, checks, utility and next command, in 80 columns."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def first_screen(result: AuditResult, advice: Sequence[str], following: str = ""
     all_known = result.check("membership-all")
     if all_known.rate is not None:
         yield from _wrapped(
-            f"{_INDENT}An adversary with all ratings of a person detects that they took part: "
-            f"{percent(all_known.rate.rate)} of members (1 % false positives)",
+            f"{_INDENT}Membership inference with all ratings known: "
+            f"{percent(all_known.rate.rate)} of members detected at 1 % FPR",
             _INDENT,
         )
     yield (
@@ -45,7 +45,7 @@ def first_screen(result: AuditResult, advice: Sequence[str], following: str = ""
         yield from [f"  → {each}"] if "`starshade " in each else _wrapped(f"  → {each}", "    ")
     yield from result.utility_round.lines
     if following and result.verdict == "FAIL":
-        yield "Next     tries larger k, then fewer rare items, until a release passes:"
+        yield "Next     Search for a release that passes (larger k, then fewer rare items):"
         yield f"         {following}"
     elif following:
         yield f"Next     {following}"
@@ -61,7 +61,7 @@ def _line(check: Check) -> str:
 
 
 def _tail(check: Check) -> str:
-    """Return a few words on a figure: where it is open, and what it was in the original data."""
+    """Return the status of a figure in a few words, or its initial risk in the original data."""
     if check.status == "not shown":
         assert check.rate is not None
         return f"to {percent(check.rate.high)}"

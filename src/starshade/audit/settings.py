@@ -1,4 +1,4 @@
-"""What can be set of an audit."""
+"""The settings of an audit."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 from starshade.setting import settable
 
-#: why ratings in shards are taken as one table beside a release, where the owner can mend it
-WITHOUT_RECEIPT = "without the owner's receipt"
+#: why a partitioned store is read as one table, where the owner can change it
+WITHOUT_RECEIPT = "without the private key file"
 
 
 @dataclass(frozen=True)
 class AuditSettings:
-    """Of an audit (definitions, "audit")."""
+    """Settings of an audit (definitions, "audit")."""
 
     policy: str = settable(
         "Policy",
-        "Policy that decides: public, partner, controlled, or a TOML file.",
+        "Policy with the thresholds: public, partner, controlled, or a TOML file.",
         default="partner",
         usual="NAME|FILE",
     )
     threshold: Sequence[str] | Mapping[str, float] = settable(
         "Thresholds",
-        "Threshold instead of the policy's, such as class-size=11 or membership=5%.",
+        "Threshold that replaces the policy's, such as class-size=11 or membership=5%.",
         default=(),
         kind="texts",
         usual="NAME=VALUE",
@@ -31,17 +31,17 @@ class AuditSettings:
     )
     known: Sequence[int] = settable(
         "Known ratings per target",
-        "Known ratings per target, beside those that the policy asks for.",
+        "Known ratings per target, in addition to the policy's.",
         default=(2, 4, 8),
         kind="integers",
         least=1,
         usual="N",
     )
-    targets: int = settable("People attacked", "Users attacked, at most.", default=1000, least=1)
+    targets: int = settable("Targets", "Maximum number of users to attack.", default=1000, least=1)
     shadows: int | None = settable(
         "Shadow releases",
-        "Shadow releases for membership, inference, linkability and singling out; 0 disables these "
-        "checks, which take most of the time.",
+        "Shadow releases for the checks of membership, inference, linkability and singling out; 0 "
+        "disables these checks, which take most of the time.",
         default=None,
         least=0,
         most=1000,

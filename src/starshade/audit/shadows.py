@@ -1,4 +1,4 @@
-"""A release made again of random halves of the people, by the method in its key file."""
+"""Shadow releases of random halves of the people, by the method in the key file."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ from starshade.release.table import Private, Release
 
 @dataclass(frozen=True)
 class ByShadows:
-    """What is measured on shadow releases; of each, or why it was not measured.
+    """Measurements on shadow releases; a text says why one was not made.
 
     `inference`, `linkability`: by the number of known ratings. `shadows`: how many releases a
-    target is compared with; 0: none. `advice`: what would measure what was not; may be empty.
+    target is compared with; 0: none. `advice`: how to measure it; may be empty.
     """
 
     membership: MembershipResult | str
@@ -62,13 +62,13 @@ class ByShadows:
 
     @classmethod
     def unmeasured(cls, why: str, known: Sequence[int], advice: str | Advice = "") -> ByShadows:
-        """Return that nothing was measured."""
+        """Return a result without measurements."""
         none = dict.fromkeys(known, why)
         return cls(why, none, none, why, advice=advice)
 
 
 def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
-    """Return the method that made a release, with its settings, from the owner's private facts.
+    """Return the method that made a release, with its settings, from the key file.
 
     The most rated items, where these were chosen, are those of `original`, the ratings that the
     release was made of: shadow releases of fewer people have the same. A release that continues an
@@ -77,12 +77,12 @@ def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
     Raises
     ------
     ConfigError
-        There is no receipt, or no such method here; or the receipt of a release that continues an
-        earlier one does not say who was in that.
+        There is no key file, or no such method here; or the key file of a release that continues an
+        earlier one does not list the people of that one.
     """
     if release.private is None:
         raise ConfigError(
-            "how the release was made is in its private receipt, and there is none",
+            "how the release was made is recorded in its private key file, which was not given",
             advice=f"Give the file that {named('private')} wrote when the release was made.",
         )
     earlier = _in_earlier(release.private)
@@ -103,14 +103,14 @@ def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
         method = made_of(entry, settings)
     except TypeError:  # a setting without a default is not there
         raise ConfigError(
-            f"the private receipt does not say all that the method {entry.name} needs",
-            advice="Make the release anew from the ratings (starshade anonymize).",
+            f"the private key file lacks settings of the method {entry.name}",
+            advice="Make the release again from the ratings (starshade anonymize).",
         ) from None
     return method if earlier is None else Continued(method, earlier)
 
 
 def _in_earlier(private: Private) -> Vocabulary | None:
-    """Return who was in the releases that this one continues, also whom it withholds.
+    """Return the people of the releases that this one continues, withheld ones included.
 
     None: it continues none.
     """
@@ -119,16 +119,16 @@ def _in_earlier(private: Private) -> Vocabulary | None:
         return None
     if chain.earlier is None:
         raise ConfigError(
-            "the release continues an earlier one, and its key file does not say who was in that: "
-            "an earlier version wrote it",
-            advice="The key file of the next release that continues this one says it.",
+            "the release continues an earlier one, and its key file, from an older version, does "
+            "not list the people of that one",
+            advice="The key file of the next release that continues this one lists them.",
         )
     stayed = private.link.users.take(np.flatnonzero(chain.group < chain.earlier))
     return union([stayed, chain.gone])
 
 
 def made_again_whole(release: Release, original: Shards) -> str:
-    """Return why shadow releases take one table, often a setting; empty: they are made by shard."""
+    """Return why shadow releases take one table, often a setting; empty: made by partition."""
     private = release.private
     if private is not None and len(private.partitions or ()) == 1 < len(original):
         return "partitions"
@@ -149,7 +149,7 @@ def measure_by_shadows(
     engine: Engine | None = None,
     seed: int,
 ) -> ByShadows:
-    """Make releases of random halves of the people, and attack each beside the others.
+    """Make releases of random halves of the people, and compare attacks on them.
 
     `shadows`: as of `MembershipAttack`. `known`: numbers of ratings known of each person.
     `except_items`: items never known, such as sensitive ones. `engine`: execution engine for
@@ -165,8 +165,8 @@ def measure_by_shadows(
         refuse_another_making(release, ends)
         made = shadows_for(shadows, original.n_ratings)
         note(
-            f"{made + 1:,} releases of random halves of the people are made"
-            f"{aside('shadows', 0, 'leaves that out')}"
+            f"making {made + 1:,} releases of random halves of the people"
+            f"{aside('shadows', 0, 'skips this')}"
         )
         asked = _attacks(release, method, made, known)
         attacks = list(asked.values())
@@ -179,7 +179,7 @@ def measure_by_shadows(
     except ConfigError as error:  # what may be asked again once it is mended goes on to who asked
         advice = error.advice if release.private is not None else key_file()
         if isinstance(original, Shards) and made_again_whole(release, original):
-            advice = "Audit the file that the store was made of."
+            advice = "Audit the file from which the store was made."
         return ByShadows.unmeasured(error.message, known, advice)
     by_name: dict[tuple[str, int], Any] = {
         name: each.message if isinstance(each, ConfigError) else each
@@ -195,7 +195,7 @@ def measure_by_shadows(
     )
 
 
-_ONE = "two sources need two ratings that can be known"
+_ONE = "linkability needs two known ratings per person"
 
 
 def _attacks(

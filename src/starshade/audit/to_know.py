@@ -1,4 +1,4 @@
-"""What must be known and does not decide, and whether a release may stand beside earlier ones."""
+"""The warnings of an audit, and the composition with earlier releases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def to_know(
 ) -> tuple[str, ...]:
     """Return the warnings of an audit.
 
-    The verdict's figure is of `worst`; `known`: the numbers of known cells that were requested.
+    `worst`: the evidence with the decisive figure; `known`: the requested numbers of known cells.
     """
     release = original.release
     return (
@@ -46,15 +46,14 @@ def to_know(
 
 
 def _of_knowledge(original: Original, known: Sequence[int]) -> Iterator[str]:
-    """Say that less was tried than usual, as nobody rated so many items."""
+    """Say that fewer known ratings were tested than usual, as no person has so many."""
     most = original.knowable(sensitive_of(original.release.manifest.claims)).most
     left = [m for m in known if m > most]
     if left and tuple(known) == USUAL:
         rest = [m for m in known if m <= most] or [max(most, 1)]
         yield (
-            f"Nobody rated {_listed(left, 'or')} of the released items that can be known: the "
-            f"attacks were tried with {_listed(rest, 'and')} known "
-            f"rating{'s' * (rest != [1])} alone."
+            f"No person has {_listed(left, 'or')} ratings that an adversary can know: the attacks "
+            f"were tested with {_listed(rest, 'and')} known rating{'s' * (rest != [1])} only."
         )
 
 
@@ -62,24 +61,24 @@ def _of_receipt(release: Release) -> Iterator[str]:
     if release.private is None:
         why = understated(release)
         yield (
-            "Without the receipt answers were credited when compatible with the "
-            "truth, which can "
+            "No private key file: an answer counts as correct if it is compatible with the truth. "
+            "This can "
             + ("only overstate" if why is None else f"overstate and, as {why[0]}, understate")
-            + " the attack, and original cells"
+            + " the attack. Original cells"
             + " and personal attributes" * bool(release.manifest.attribute_columns)
-            + " were not looked up."
+            + " were not compared with the release."
         )
 
 
 def of_release(release: Release) -> Iterator[str]:
-    """Say what the release shows by itself, whatever it was made of."""
+    """Say what the release discloses by itself."""
     single = release.manifest.single_rater_cells
     if single and single != "none" and release.manifest.profile == "simple":
         exact = release.exact
         many = in_words(single) if exact is None else percent(exact.single_rater_cells)
         yield (
-            f"{many.capitalize()} of the filled cells rest on one person's rating and say just "
-            "that rating. A release that asks for two raters of a cell leaves such cells empty."
+            f"{many.capitalize()} of the filled cells show one person's exact rating. A minimum of "
+            "two raters per cell leaves such cells empty."
         )
     if listed := exact_values_warning(release.manifest):
         yield listed
@@ -89,20 +88,19 @@ def of_release(release: Release) -> Iterator[str]:
 
 def _of_attributes(release: Release) -> str:
     manifest = release.manifest
-    text = "The attacks tried know ratings, and no personal attributes."
+    text = "The attacks know ratings, but no personal attributes."
     if manifest.quasi_identifiers:
         names = manifest.quasi_identifiers
         text += (
-            f" {', '.join(names)} {'is' if len(names) == 1 else 'are'} part of what the records of "
-            "a class share: who knows them too still finds "
-            f"{counted(manifest.claimed_k or 1, 'record')} or more."
+            f" The records of a class share {', '.join(names)}: an adversary who also knows "
+            f"{'it' if len(names) == 1 else 'them'} still finds at least "
+            f"{counted(manifest.claimed_k or 1, 'record')}."
         )
     if manifest.sensitive_attributes:
         names = manifest.sensitive_attributes
-        stand = "stands there as it is" if len(names) == 1 else "stand there as they are"
         text += (
-            f" {', '.join(names)} {stand}: whoever finds a "
-            "person's class reads the values in it, one of which is theirs."
+            f" {', '.join(names)} {'is' if len(names) == 1 else 'are'} released unchanged: an "
+            "adversary who finds a person's class reads its values, one of which is theirs."
         )
     return text
 
@@ -117,22 +115,21 @@ def _of_small(evidence: Sequence[Evidence], worst: Evidence) -> Iterator[str]:
     sizes = sorted({e.after.targets for e in small})
     many = counted(sizes[-1], "target")
     least = f"{sizes[0]:,} to {many}" if len(sizes) > 1 else many
-    text = f"{which} had only {least}, so that the interval is wide"
-    yield f"{text}; the verdict's figure is one of these." if worst in small else f"{text}."
+    text = f"{which} had only {least}, so intervals are wide"
+    yield f"{text}; the re-identification figure is one of these." if worst in small else f"{text}."
 
 
 def _of_scale(release: Release, ratings: Given) -> Iterator[str]:
-    """Say that an end of a scale which nobody declared is the rating of few."""
+    """Say that few users gave a rating at an end of an undeclared scale."""
     k = release.manifest.claimed_k
     if not ratings.inferred or k is None:
         return
     rare = rare_ends(release.scale, ratings.shared(k))
     if rare:
         yield (
-            f"For the owner alone: fewer than {k} users gave the {' or the '.join(rare)} rating "
-            "of the scale that the release states. If the scale was found in the data, it tells "
-            "their rating: declare it when the release is made. If it was "
-            "declared, declare it here too."
+            f"Internal: fewer than {k} users gave the {' or the '.join(rare)} rating of the "
+            "released scale. If the scale was inferred from the data, it discloses their rating: "
+            "declare the scale for the release. If it was declared, declare it here too."
         )
 
 
@@ -146,50 +143,49 @@ Relation = Literal["identical", "continued", "same", "fits", "unknown", "other"]
 #: of one release, and of several
 _SENTENCES: dict[Relation, tuple[str, str]] = {
     "identical": (
-        "{} is this same release, file by file: who has the one has the other.",
-        "{} are this same release, file by file: who has one has all.",
+        "{} is identical to this release, file by file.",
+        "{} are identical to this release, file by file.",
     ),
     "continued": (
-        "{} is a release of the same people, in which who hides together here did so too.",
-        "{} are releases of the same people, in which who hides together here did so too.",
+        "{} is a release of the same people; people who share a class here share one there.",
+        "{} are releases of the same people; people who share a class here share one there.",
     ),
     "same": ("{} is a release of the same data.", "{} are releases of the same data."),
     "fits": (
-        "{} fits these ratings, so it may well be of the same data.",
-        "{} fit these ratings, so they may well be of the same data.",
+        "{} fits these ratings, so it may be of the same data.",
+        "{} fit these ratings, so they may be of the same data.",
     ),
     "unknown": (
-        "{} was not made of these ratings, but may be of the same people at another time: nobody "
-        "can tell.",
-        "{} were not made of these ratings, but may be of the same people at another time: nobody "
-        "can tell.",
+        "{} was not made of these ratings; whether it is of the same people at another time is "
+        "unknown.",
+        "{} were not made of these ratings; whether they are of the same people at another time is "
+        "unknown.",
     ),
     "other": (
-        "{} is of other data: it has another lineage, and no item in common with these ratings.",
-        "{} are of other data: they have other lineages, and no item in common with these ratings.",
+        "{} is of other data: another lineage, and no item in common with these ratings.",
+        "{} are of other data: other lineages, and no item in common with these ratings.",
     ),
 }
 
 
 def _advice() -> str:
     return (
-        "Releases made from one store of ratings are known to belong together. If you know "
-        "that these are other people's, audit this one without them."
+        "Releases made from one store are recognised as related. If you know that these are of "
+        "other people, audit this release without them."
     )
 
 
-_APART: frozenset[Relation] = frozenset({"identical", "other"})  # together they tell no more
+_APART: frozenset[Relation] = frozenset({"identical", "other"})  # they disclose no more together
 _TOGETHER = (
-    "Whoever holds two releases of the same people can intersect their groups, and then nobody "
-    "hides among k any more."
+    "Two releases of the same people can be intersected; their joint classes may be smaller than k."
 )
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """What there is to say of earlier releases.
+    """The composition with earlier releases.
 
-    `holds`: whether this release may stand beside them. `composed`: or why it was not measured;
+    `holds`: whether this release may be published too. `composed`: or why it was not measured;
     None: none of them is of the same people. `below`: people in a joint class that is too small.
     """
 
@@ -207,10 +203,10 @@ def judge_earlier(
     most: float = 0.0,
     k: int | None = None,
 ) -> Earlier | None:
-    """Say whether any release published before is, or may be, of the same people; None without.
+    """Return whether an earlier release is, or may be, of the same people; None without any.
 
-    With the key files of all that are, and of this one, people in joint classes of fewer than k are
-    counted; without, nobody can say that there are none.
+    With the key files of all of these, and of this one, people in joint classes of fewer than k
+    are counted; without, it is unknown whether there are any.
 
     `ratings`: what `release` was made of. `private`: key files of earlier releases, in any order.
     `most`: the share of people that may be in a joint class below `k`, which is the smallest that
@@ -244,7 +240,7 @@ def judge_earlier(
     try:
         found = _composed(near, release, ratings, k)
     except ConfigError as error:
-        sentences += [_TOGETHER, f"It is not measured for how many: {error.message}."]
+        sentences += [_TOGETHER, f"Joint class sizes are not measured: {error.message}."]
         return Earlier(False, " ".join(sentences), error.message)
     if any(_strange(each, release) for each in near):
         sentences += [_STRANGERS, _advice()]
@@ -257,37 +253,37 @@ def judge_earlier(
 
 
 def _to_stand_together(earlier: Sequence[Release], release: Release) -> str:
-    """Say what can change it: a release that continues the last one keeps its groups together."""
+    """Say what can change it: a release that continues the last one keeps its classes."""
     if any(each.manifest.attributes != "none" for each in earlier):
         return (
-            "A release with personal attributes cannot be continued, so publish one of these "
-            "alone; for releases again and again leave personal attributes out from the first on."
+            "A release with personal attributes cannot be continued: publish only one of these. "
+            "For repeated releases, leave personal attributes out from the start."
         )
     without = "without personal attributes, " * (release.manifest.attributes != "none")
     if any(each.manifest.layout == "record" for each in earlier):
-        return "Releases of single records cannot be continued: publish one of these alone."
+        return "Releases of single records cannot be continued: publish only one of these."
     return (
-        f"Make it again {without}as the continuation of the last release before it, by the same "
-        "method: who is together there then stays together here."
+        f"Make it again {without}as a continuation of the previous release, by the same method: "
+        "its classes are then kept."
     )
 
 
 def judge_alone(release: Release) -> Earlier | None:
-    """Ask the same where no earlier release is named."""
+    """Do the same where no earlier release is named."""
     return None if _gap([release]) is None else _part_of_a_chain("This release", ())
 
 
 def _part_of_a_chain(which: str, sentences: Sequence[str]) -> Earlier:
     why = (
-        "among how many people who hides is not measured unless every release of the chain is "
-        "named, the oldest first, each with its receipt."
+        "joint class sizes are not measured unless every release of the chain is named, the oldest "
+        "first, each with its private key file."
     )
-    told = f"{which} continues a release that is not named before it: {why}"
-    return Earlier(False, " ".join([*sentences, told]), why)
+    text = f"{which} continues a release that is not named before it: {why}"
+    return Earlier(False, " ".join([*sentences, text]), why)
 
 
 def _of_chain(release: Release, others: Sequence[Release]) -> set[int]:
-    """Return the places of the releases that lead to this one, as the receipts say."""
+    """Return the places of the releases that lead to this one, by the key files."""
     found: set[int] = set()
     place = {each.private.release: j for j, each in enumerate(others) if each.private is not None}
     private = release.private
@@ -301,15 +297,15 @@ def _of_chain(release: Release, others: Sequence[Release]) -> set[int]:
 
 
 def _gap(releases: Sequence[Release]) -> int | None:
-    """Return the place of a release that continues one which does not stand before it."""
+    """Return the place of a release that continues one not listed before it."""
     last = releases[-1]
     if last.private is None and last.manifest.dummy_records is not None:
-        return len(releases) - 1  # it continues one, and which is not known
+        return len(releases) - 1  # it continues an unknown one
     return chain_break(releases)
 
 
 def _strange(earlier: Release, release: Release) -> bool:
-    """Tell whether nobody is in both by their ids."""
+    """Return whether the two releases have no user id in common."""
     own, its = release.private, earlier.private
     if own is None or its is None:
         return True
@@ -317,15 +313,15 @@ def _strange(earlier: Release, release: Release) -> bool:
 
 
 _STRANGERS = (
-    "Its receipt and that of this release have no id in common: whether they are of the same "
+    "Its key file and that of this release have no user id in common: whether they are of the same "
     "people under other ids is not measured."
 )
 
 
 def _unmeasured() -> str:
     return (
-        "How many people that leaves alone is not measured: it takes the receipts of this release "
-        "and of each earlier one."
+        "Joint class sizes are not measured without the private key files of this release and of "
+        "each earlier one."
     )
 
 
@@ -337,32 +333,32 @@ def _composed(
 
 
 def _told(found: Composed) -> str:
-    """Say how many people the releases together leave among fewer than k."""
+    """Say how many people are in joint classes of fewer than k."""
     counts, k = found.counts, found.k
     people = counted(counts.people, "person", "people")
-    where = f"of the {people} in one or more of them ({found.in_all:,} are in every one)"
+    where = f"the {people} in at least one release ({found.in_all:,} in all)"
     below, alone = counts.people_below_k, counts.people_unique
     if below is None:
-        text = f"{_TOGETHER} No k is claimed; together they leave {alone:,} {where} alone."
+        text = f"{_TOGETHER} No k is claimed; {alone:,} of {where} are unique."
     elif below == 0:
-        text = f"Together they leave everybody {where} among {k} or more of the same classes."
+        text = f"The joint classes of {where} have at least {k} people."
     else:
         text = (
-            f"{_TOGETHER} Together they leave {below:,} {where}, {percent(below / counts.people)}, "
-            f"among fewer than {k} of the same classes, {alone:,} of them alone."
+            f"{_TOGETHER} {below:,} of {where}, {percent(below / counts.people)}, are in a joint "
+            f"class of fewer than {k}; {alone:,} of them are unique."
         )
     return f"{text}{_absent(found)}{_pinned(found)}"
 
 
 def _absent(found: Composed) -> str:
-    """Say how few people share the absences of a person, as an adversary may know these."""
+    """Say how few people share the absences of a person, which an adversary may know."""
     fewest, below = found.by_absence
     if not below or below == found.counts.people_below_k:
         return ""
     return (
-        f" An adversary who knows who is missing from which finds {below:,} of these people "
-        f"among fewer than {found.k}, the fewest among {fewest:,}: each set of absences that "
-        "occurs was counted."
+        f" An adversary who also knows from which releases a person is missing narrows {below:,} "
+        f"of these people down to fewer than {found.k} (minimum {fewest:,}, over all sets of "
+        "absences that occur)."
     )
 
 
@@ -372,18 +368,18 @@ def _pinned(found: Composed) -> str:
         return ""
     alone = max(each.people_certain or 0 for each in found.each)
     return (
-        f" Whoever finds somebody's classes reads a rating of theirs for "
-        f"{percent(pinned / found.counts.people)} of the people, from one release alone for "
+        f" Once the classes are found, a rating can be read for "
+        f"{percent(pinned / found.counts.people)} of people, and from one release alone for "
         f"{percent(alone / found.counts.people)}."
     )
 
 
 def relation_to(release: Release, other: Release, ratings: Ratings) -> Relation:
-    """Tell what another release is to this one, by files, lineages and ratings.
+    """Return the relation of another release to this one, by files, lineages and ratings.
 
     A lineage that differs does not settle it: a file that is stored again, a year later too, has
     another. On layout "profile", whose means refute no ratings, only items and number of people
-    are held against them.
+    are compared.
 
     `ratings` are what `release` was made of. "identical": the same files; "same": of the same
     lineage; "fits": it may have been made of the same ratings; "other": of another lineage and

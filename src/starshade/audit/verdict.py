@@ -1,4 +1,4 @@
-"""Should this release be published? Claims, attacks and measures, decided by a policy."""
+"""`Audit`: claims, attacks and measures of a release, compared with a policy."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ from starshade.utility.held_out.sharded import takes_one_table as probe_takes_on
 
 
 def takes_one_table(release: Release, earlier: Sequence[Any], probe: Any = None) -> str:
-    """Say of which audit ratings are taken as one table even where they lie in shards; else "".
+    """Return why an audit reads a partitioned store as one table; else "".
 
-    `earlier`, `probe`: what is given of them.
+    `earlier`, `probe`: as of the audit.
     """
     manifest, private = release.manifest, release.private
     if manifest.layout != "profile" or manifest.attribute_columns:
@@ -92,7 +92,7 @@ def takes_one_table(release: Release, earlier: Sequence[Any], probe: Any = None)
     if private is None:
         return WITHOUT_RECEIPT
     if private.nobodys:
-        return "of a release with records that are nobody's"
+        return "of a release with dummy records"
     if earlier:
         return "with earlier releases"
     return "" if probe is None else probe_takes_one_table(release)
@@ -102,11 +102,11 @@ def takes_one_table(release: Release, earlier: Sequence[Any], probe: Any = None)
 class Audit(AuditSettings):
     """Decide whether a release may be published, by a policy.
 
-    Each risk of the policy is measured by the strongest attack that was tried, and the upper end of
+    Each risk of the policy is measured by the strongest attack tested, and the upper end of
     its 95 % interval is compared with the threshold. PASS: every check is within its threshold,
     every claim holds on the files as the independent verifier counts it, the release was made to be
-    published, and no personal attribute is as good as a name or has a value that fewer than k
-    people have. FAIL: one of these does not hold. INCOMPLETE: nothing exceeds a threshold, but a
+    published, and no personal attribute identifies people or has a value that fewer than k people
+    have. FAIL: one of these does not hold. INCOMPLETE: nothing exceeds a threshold, but a
     risk of the policy could not be measured (definitions, "audit"; docs/guides/policies.md).
 
     Parameters
@@ -117,14 +117,14 @@ class Audit(AuditSettings):
         Thresholds instead of the policy's, by check or as ``NAME=VALUE``: shares in [0, 1], for
         "class-size" also a number of people.
     known : sequence of int
-        Known ratings per target, each at least 1, beside those that the policy asks for. The usual
-        ones are cut to what somebody has; others that nobody has are refused.
+        Known ratings per target, each at least 1, in addition to the policy's. The defaults are cut
+        to the most that a person has; other numbers above that are refused.
     targets : int
         Users attacked at most, at least 1.
     shadows : int, optional
         Releases of random halves of the people that each is compared with; 0: none; None: as many
-        as the policy asks for (16; 4 above 20 million ratings). With fewer, the checks that rest
-        on them are not measured.
+        as the policy requires (16; 4 above 20 million ratings). With fewer, the checks that need
+        them are not measured.
 
     Raises
     ------
@@ -160,49 +160,49 @@ class Audit(AuditSettings):
         rng: Rng = None,
         engine: Engine | None = None,
     ) -> AuditResult:
-        """Look at the files of a release as they lie there.
+        """Audit the files of a release.
 
         Parameters
         ----------
         ratings : Ratings or Shards
-            What the release was made of, read as it was read then. In shards: beside a release of
-            profiles, with its receipt; no earlier one is looked at then, and releases are made
-            again shard by shard.
+            What the release was made of, read as it was read then. A partitioned store: for a
+            release of profiles with its key file and without earlier releases; shadow releases are
+            made by partition.
         release : path
             A release folder.
         private : path, optional
-            The owner's receipt. With it attacks are scored against the truth, on the people who
+            The private key file. With it attacks are scored against the truth, on the people who
             were released, and every original cell is looked up in its class; without it an
             answer counts when it is compatible with the truth, which can only overstate the
             attack's ``expected_top1``. Where ratings were moved (layout "record") or people left
-            out it can also understate it, and the verdict is no.
+            out it can also understate it, and the check is not measured.
         earlier : sequence of path
-            Releases published before. One of the same data, one that fits the same ratings and one
-            of which neither can be told is a no, unless the receipts of all show that together
-            they leave everybody among k or more; this very release is none.
+            Releases published before. The check of composition fails for one of the same data, one
+            that fits the same ratings and one of unknown relation, unless the key files of all show
+            joint classes of at least k; this very release does not count.
         earlier_private : sequence of path
-            Receipts of earlier releases, in any order.
+            Private key files of earlier releases, in any order.
         probe : Ratings, optional
-            Ratings held out of `ratings` (`hold_out`), for the measures of recommenders; it
-            takes the receipt.
+            Ratings held out of `ratings` (`hold_out`), for the measures of recommenders; needs the
+            key file.
         rng : int, Generator or None
         engine : Engine, optional
-            Who works on shards; None: this process, without a journal.
+            Execution engine for partitioned stores; None: this process, without a journal.
 
         Raises
         ------
         ReleaseError
             A folder is no release, or not whole.
         ConfigError
-            The release was not made of these ratings, nobody has as many ratings as `known` says,
-            or what was asked for takes one table.
+            The release was not made of these ratings, no person has as many ratings as `known`,
+            or the request needs one table.
         """
         seed, released = resolve_seed(rng), read_release(release, private=private)
         if isinstance(ratings, Shards):
             if why := takes_one_table(released, earlier, probe):
                 raise ConfigError(
-                    f"an audit {why} takes one table, and these ratings are in shards",
-                    advice="Where memory holds them, read them as one (starshade.read_ratings).",
+                    f"an audit {why} needs one table, and these ratings are in a partitioned store",
+                    advice="If memory allows, read them as one table (starshade.read_ratings).",
                 )
             return self.judge_shards(
                 ratings,
@@ -268,9 +268,9 @@ class Audit(AuditSettings):
         engine: Engine,
         seed: int,
     ) -> AuditResult:
-        """Do the same with ratings in shards and a release of profiles that has its receipt.
+        """Do the same with a partitioned store and a release of profiles with its key file.
 
-        No earlier release is looked at. Releases are made again shard by shard.
+        No earlier release is used. Shadow releases are made by partition.
         """
         original = InShards(shards, released, engine)
         _ = original.part
@@ -294,7 +294,7 @@ class Audit(AuditSettings):
         with task("verifying"):
             counted = original.verified(folder)
         evidence = attack_both(original, tries, targets=self.targets, seed=seed)
-        # who knows more than the policy asks for is in the details, and decides nothing
+        # an adversary with more knowledge than the policy's is in the details, and decides nothing
         judged = [each for each in evidence if each.knowledge.known <= max(numbers)]
         with_joint = dict(zip(map(id, judged), with_intervals(judged, released, seed), strict=True))
         evidence = [with_joint.get(id(each), each) for each in evidence]
@@ -376,14 +376,14 @@ class Audit(AuditSettings):
         release, limits = original.release, self.rules.thresholds
         needed, few, advice = self.rules.shadows_at(original.ratings.n_ratings), "", shadows.advice
         if 0 < shadows.shadows < needed:
-            few = f"the policy asks for {needed} shadow releases, and there are {shadows.shadows}"
-            advice = Advice("Make as many: {}.", "shadows", needed)
+            few = f"the policy requires {needed} shadow releases; there are {shadows.shadows}"
+            advice = Advice("Make shadow releases: {}.", "shadows", needed)
         table = original.part if isinstance(original, OneTable) else None
         of, why = release.n_records, (few, advice)
         knowable = original.knowable(sensitive_of(release.manifest.claims))
 
         def open_for(found: Any, least: int) -> tuple[str, str | Advice]:
-            """Say what is open; where too few targets have so many ratings, to attack more."""
+            """Return why a figure is open, and the advice; with too few targets, to attack more."""
             have = knowable.have(least)
             more = isinstance(found, str) and shadows.shadows and self.targets < of
             if advice or not more or have < FEWEST:

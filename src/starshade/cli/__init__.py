@@ -18,8 +18,9 @@ from starshade.cli.options.help import Explained
 from starshade.cli.options.project import Defaults
 from starshade.cli.running.errors import exit_code_of
 
-#: spellings that are understood too
+#: spellings that are understood too, and older names, which are noted
 _ALSO = {"anonymise": "anonymize"}
+_FORMERLY = {"forget": "erase"}
 
 
 class LazyGroup(Explained, click.Group):
@@ -35,7 +36,6 @@ class LazyGroup(Explained, click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
-        cmd_name = _ALSO.get(cmd_name, cmd_name)
         if cmd_name not in self.table:
             return None
         module, _, attribute = self.table[cmd_name].partition(":")
@@ -46,9 +46,18 @@ class LazyGroup(Explained, click.Group):
 class Door(LazyGroup):
     """The outermost group: every error leaves as one message and an exit code."""
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; an older name is noted."""
+        word, *rest = args
+        if (now := _FORMERLY.get(word)) is not None:
+            click.echo(f"{word} is now called {now}", err=True)
+        return super().resolve_command(ctx, [now or _ALSO.get(word, word), *rest])
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Let the project file say what the command line does not; help needs none."""
-        if not {"-h", "--help"}.intersection(args):
+        if not {"-h", "--help", "--help-all"}.intersection(args):
             ctx.default_map = Defaults()  # type: ignore[assignment] # click only asks it
         return super().parse_args(ctx, args)
 
@@ -82,7 +91,7 @@ class Door(LazyGroup):
         "attack": "starshade.cli.attacking.attack:attack",
         "check": "starshade.cli.check:check",
         "anonymize": "starshade.cli.anonymize:anonymize",
-        "forget": "starshade.cli.forget:forget",
+        "erase": "starshade.cli.erase:erase",
         "measure": "starshade.cli.measure:measure",
         "verify": "starshade.cli.check:verify",
         "audit": "starshade.cli.audit:audit",
@@ -98,14 +107,16 @@ class Door(LazyGroup):
     example="starshade demo\nstarshade init ratings.csv --yes\nstarshade run --dry-run",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, "--version", prog_name="starshade")
+@click.version_option(
+    __version__, "--version", prog_name="starshade", help="Show the version and exit"
+)
 def main() -> None:
     """Publish rating data without exposing the people in it.
 
-    Attack the data, check it against privacy models, anonymize it, measure what it is still good
-    for, and judge whether a release may be published. New here? Try `starshade demo`.
+    Attack ratings, anonymize them, measure utility, and decide whether a release may be published.
+    First steps: `starshade demo` on synthetic ratings, `starshade init` on your own.
 
-    Exit codes: 0 done (the model holds, the audit passes), 1 the data do not meet a valid request
-    (the model or the audit fails), 2 the request is wrong, 4 a check of an audit was not measured,
-    or not all of a release could be verified, 130 interrupted.
+    Exit codes: 0 done (the model holds, the audit passes), 1 the model or the audit fails, 2 usage
+    or input error, 3 internal error, 4 incomplete (a check was not measured or verified), 130
+    interrupted.
     """

@@ -12,7 +12,7 @@ from starshade.anonymize.registry import DEFAULT, ENTRIES, FOR_ITEMS, usual_meth
 from starshade.audit.checks.policy import KS, SUPPORTS
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import Choosing, declared_options, options_of
-from starshade.cli.options.help import BEFORE, WRITTEN, grouped
+from starshade.cli.options.help import BEFORE, WRITTEN, Named, grouped
 from starshade.cli.options.shards import (
     in_one_table,
     opened,
@@ -54,13 +54,16 @@ _VARIED = {"k", "item_support"}
 @click.command(
     cls=Choosing,
     chooser="--method",
+    usual=DEFAULT.method,
     room="anonymize",
-    example="starshade anonymize ratings.csv --k 5 --out release/ --private receipt.json",
+    example="starshade anonymize ratings.csv --k 5 --out release/ --private key.json",
 )
 @click.argument("ratings", metavar="RATINGS")
 @click.option(
     "--method",
-    help=f"See `list methods`. [default: {DEFAULT}; {FOR_ITEMS.where}: {FOR_ITEMS}]",
+    metavar="NAME",
+    help="Anonymization method (starshade list methods) "
+    f"[default: {DEFAULT}; {FOR_ITEMS.where}: {FOR_ITEMS}]",
 )
 @partial(gathered, options=declared_options(ENTRIES, besides=("items",)), name="settings")
 @partial(
@@ -71,23 +74,23 @@ _VARIED = {"k", "item_support"}
             "policy",
             default=None,
             help="Search k and item support for the first release that passes this policy: "
-            "public, partner, controlled, or a TOML file.",
+            "public, partner, controlled, or a TOML file",
         ),
         *options_of(AuditSettings, *_OF_POLICY),
     ],
     name="deciding",
-    title="What the release must pass",
+    title="Policy search",
 )
 @grouped(
     WRITTEN,
-    click.option("--out", required=True, metavar="DIR", help="The release folder; must not exist."),
+    click.option("--out", required=True, metavar="DIR", help="Release folder; must not exist"),
+    click.option("--private", metavar="FILE", help="Private key file to write; keep it secret"),
     click.option(
-        "--private", metavar="FILE", help="Write the owner's receipt here; keep it secret."
-    ),
-    click.option(
-        "--no-receipt",
+        "--no-key-file",
+        cls=Named,
         is_flag=True,
-        help="Write none, though no audit of this method's releases can pass without.",
+        formerly="--no-receipt",
+        help="Write no private key file; an audit of this release may then be unable to pass",
     ),
 )
 @grouped(
@@ -95,17 +98,18 @@ _VARIED = {"k", "item_support"}
     click.option(
         "--after",
         metavar="RELEASE",
-        help="The last release of the same people: who hid together goes on to, so that whoever "
-        "holds both finds nobody among fewer than k.",
+        help="Previous release of the same people; classes are kept stable so that intersecting "
+        "the releases stays ≥ k",
     ),
-    click.option("--after-private", metavar="FILE", help="The receipt of that release."),
+    click.option("--after-private", metavar="FILE", help="Private key file of that release"),
     click.option(
         "--shortfall",
-        type=click.Choice(["invent", "withhold"]),
-        default="invent",
+        type=click.Choice(["dummies", "withhold", "invent"]),
+        metavar="[dummies|withhold]",
+        default="dummies",
         show_default=True,
-        help="With --after: what becomes of a group of which fewer than k are left: records of "
-        "nobody fill it up, or its people are left out. Below half of k they always are.",
+        help="With --after, for classes that shrink below k: pad with dummy records, or leave the "
+        "users out (always below k/2)",
     ),
 )
 @over_shards
@@ -120,25 +124,27 @@ def anonymize(
     deciding: dict[str, Any],
     out: str,
     private: str | None,
-    no_receipt: bool,
+    no_key_file: bool,
     after: str | None,
     after_private: str | None,
-    shortfall: Literal["invent", "withhold"],
+    shortfall: Literal["dummies", "withhold", "invent"],
     engine: dict[str, Any],
     reading: Reading,
     run: Run,
 ) -> None:
-    """Make a release of RATINGS: everybody hides among at least k.
+    """Anonymize ratings into classes of at least k users.
 
-    With --policy the k is searched: the first release that passes the policy is written, or none
-    (exit 1).
-    `starshade list methods` names the methods; a setting belongs to those that have it.
+    With --policy, k and item support are searched: the first release that passes the policy is
+    written. Exit 1 if none passes.
     """
+    if shortfall == "invent":
+        click.echo("--shortfall invent is now called dummies", err=True)
+        shortfall = "dummies"
     policy = deciding["policy"]
     resumed = engine["resume"] and policy is None
     place = ensure_free(out, resumed=resumed)
     if private is not None:
-        refuse_beside("beside --private", {"no_receipt"}, "Leave one of the two out.")
+        refuse_beside("with --private", {"no_key_file"}, "Give one of the two.")
     receipt = None if private is None else _receipt(private, place, resumed=resumed)
     from starshade.audit.make import make_release, make_release_of_shards
 
@@ -149,10 +155,10 @@ def anonymize(
         also["k"] = KS[0]
     else:
         names = set(_OF_POLICY)
-        refuse_beside("without --policy", names, "Name the policy too: --policy NAME.")
+        refuse_beside("without --policy", names, "Add --policy NAME.")
     last = _last(after, after_private, private)
     chosen, why = _chosen(method, last, settings, reading, also)
-    if private is None and not no_receipt:
+    if private is None and not no_key_file:
         _refuse_without_receipt(chosen)
     search: PolicySearch | None = None
     otherwise = _takes_one_table(chosen, after, policy)
@@ -169,7 +175,7 @@ def anonymize(
         if getattr(chosen, "attributes", "none") == "exact":
             raise ConfigError(
                 "--attributes exact with --policy: a release for queries passes no policy",
-                advice="Choose --attributes none or generalized, or leave --policy out.",
+                advice="Use --attributes none or generalized, or omit --policy.",
             )
         table = reading.read(ratings, select=False)
         with in_one_table(out, engine) as at_work:
@@ -223,7 +229,7 @@ def _chosen(
     """Return the method with its settings and, where none was named, why it is this one."""
     continued = None if last is None else last.manifest.method
     if (name := method or continued) is not None:
-        why = "" if method else f"Method: {name}, that of the release that this one continues."
+        why = "" if method else f"Method: {name} (as in the previous release)."
         return configured(find(ENTRIES, name, "method"), f"the method {name}", settings, also), why
     usual = usual_method(reading.items)
     entry = find(ENTRIES, usual.method, "method")
@@ -231,7 +237,7 @@ def _chosen(
         others = [f"--method {each.name}" for each in ENTRIES if name in each.names]
         raise ConfigError(
             f"{option(name)}: {usual.method}, the default {usual.where}, has no such setting",
-            advice=f"Name a method that has it: {' or '.join(others)}.",
+            advice=f"Methods with this setting: {' or '.join(others)}.",
         )
     chosen = configured(entry, f"the method {entry.name}", settings, {**also, **usual.settings})
     used = replace(usual, settings={name: getattr(chosen, name) for name in usual.settings})
@@ -242,15 +248,15 @@ def _chosen(
 def _refuse_with_policy(deciding: dict[str, Any]) -> None:
     """Refuse what a search for a policy varies, what it does not take, and a wrong policy."""
     refuse_beside(
-        "with --policy, which searches for them",
+        "with --policy, which searches these values",
         _VARIED,
-        f"Leave it out: k = {', '.join(map(str, KS))} are tried, then the same with "
-        f"--item-support {' and '.join(filter(None, SUPPORTS))}.",
+        f"Omit it: k = {', '.join(map(str, KS))} are tried, then the same with --item-support "
+        f"{' and '.join(filter(None, SUPPORTS))}.",
     )
     refuse_beside(
         "with --policy: a release that continues another one keeps its k and its items",
         {"after", "after_private", "shortfall"},
-        "Leave --policy out, and audit the release: starshade audit --earlier RELEASE.",
+        "Omit --policy and audit the release: starshade audit --earlier RELEASE.",
     )
     from starshade.audit.compare.search import steps_of
     from starshade.audit.verdict import Audit
@@ -292,20 +298,20 @@ def _last(after: str | None, receipt: str | None, private: str | None) -> Releas
         refuse_beside(
             "without --after",
             {"after_private", "shortfall"},
-            "Name the last release too: --after RELEASE.",
+            "Add the previous release: --after RELEASE.",
         )
         return None
     if receipt is None:
         raise ConfigError(
-            "--after without --after-private: nobody can tell who was in which group without the "
-            "receipt of that release",
-            advice="Give the receipt that was written when it was made.",
+            "--after without --after-private: the classes of the previous release are known from "
+            "its private key file alone",
+            advice="Give the key file that was written with it: --after-private FILE.",
         )
     if private is None:
         raise ConfigError(
-            "--after without --private: a release that continues another one takes a receipt, or "
-            "nothing could ever continue it",
-            advice="Give --private FILE and keep it.",
+            "--after without --private: without a private key file no later release can continue "
+            "this one",
+            advice="Add --private FILE and keep it.",
         )
     from starshade.release.folder.read import read_release
 
@@ -317,10 +323,10 @@ def _refuse_without_receipt(method: Any) -> None:
     why = getattr(method, "needs_receipt", None)
     if why is not None and getattr(method, "attributes", "none") != "exact":
         raise ConfigError(
-            f"--method {method.name} without --private: {why}, so that no audit of the release can "
-            "pass without its receipt, which cannot be made afterwards",
-            advice="Give --private FILE and keep it; or --no-receipt, if the release is never to "
-            "be judged.",
+            f"--method {method.name} without --private: {why}. No audit can pass without the "
+            "private key file, which cannot be written later",
+            advice="Add --private FILE and keep it; or --no-key-file if the release is never "
+            "audited.",
         )
 
 
@@ -329,22 +335,22 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
     from starshade.release.readable.examples import example_classes
 
     receipt = (
-        f"The receipt {private} says who is which record: keep it, and keep it secret."
+        f"The private key file {private} links users to records: keep it, and keep it secret."
         if private
-        else "No receipt was written (--private FILE): nobody can tell who is which record."
+        else "No private key file was written (--private FILE): records cannot be linked to users."
     )
-    following, shown = "Next, to hear whether it may be published:", command(*audit)
+    following, shown = "Next, audit the release:", command(*audit)
     if audit[1] == "report":
-        following = "Next, the report for the owner:"
+        following = "Next, write the internal report:"
     needed = None if private else needs_receipt(made.release)
     if made.release.manifest.audience == "query":
-        following, shown = "Next, to ask it something:", _query(made)
+        following, shown = "Next, query the release:", _query(made)
     elif needed is not None:
         audit = []
         receipt = (
-            "No receipt was written, and none can be made afterwards. Without it an audit of this "
-            f"release cannot pass: {needed[0]}, and nobody can tell {needed[1]}. Before it may "
-            "leave, make it again with --private FILE."
+            "No private key file was written, and none can be written later. Without it an audit "
+            f"of this release cannot pass: {needed[0]}. Before publication, repeat with --private "
+            "FILE."
         )
     return page(
         words(str(made)),

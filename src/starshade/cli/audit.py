@@ -14,7 +14,16 @@ import click
 from starshade.audit.checks.policy import DEFAULT, Threshold, share_of, thresholds_of
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.help import BEFORE, JUDGED, OWNER, WRITTEN, grouped
+from starshade.cli.options.help import (
+    BEFORE,
+    EARLIER,
+    EARLIER_PRIVATE,
+    JUDGED,
+    OWNER,
+    PRIVATE,
+    WRITTEN,
+    grouped,
+)
 from starshade.cli.options.project import OfRatings
 from starshade.cli.options.shards import (
     in_one_table,
@@ -44,13 +53,13 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=OfRatings,
-    example="starshade audit ratings.csv release/ --private receipt.json",
+    example="starshade audit ratings.csv release/ --private key.json",
 )
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
 @grouped(
     OWNER,
-    click.option("--private", metavar="FILE", help="The owner's receipt: who is which record."),
+    click.option("--private", metavar="FILE", help=PRIVATE),
 )
 @partial(
     gathered,
@@ -60,24 +69,13 @@ if TYPE_CHECKING:
 )
 @grouped(
     BEFORE,
-    click.option(
-        "--earlier",
-        metavar="RELEASE",
-        multiple=True,
-        help="A release published before; if together they leave fewer than k alike, or nobody can "
-        "tell, the audit fails. Repeatable.",
-    ),
-    click.option(
-        "--earlier-private",
-        metavar="FILE",
-        multiple=True,
-        help="The receipt of an earlier release, in any order. Repeatable.",
-    ),
+    click.option("--earlier", metavar="RELEASE", multiple=True, help=EARLIER),
+    click.option("--earlier-private", metavar="FILE", multiple=True, help=EARLIER_PRIVATE),
 )
-@click.option("--details", is_flag=True, help="Show everything that the verdict rests on.")
+@click.option("--details", is_flag=True, help="Show all measurements behind the verdict")
 @grouped(
     WRITTEN,
-    click.option("--report", metavar="FILE", help="Write the report for the owner here (HTML)."),
+    click.option("--report", metavar="FILE", help="Internal report to write (HTML)"),
 )
 @over_shards
 @reading(items=False, dates=True)
@@ -97,11 +95,11 @@ def audit(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Decide whether RELEASE, made of RATINGS, may be published.
+    """Audit a release: decide whether it may be published.
 
-    Verifies the claims, attacks the ratings and the release, measures utility, and compares every
-    risk of the policy with its threshold. Exit 0: PASS. Exit 1: FAIL. Exit 4: INCOMPLETE, nothing
-    exceeds a threshold but a check was not measured.
+    Verify the claims, attack the ratings and the release, measure utility, and compare every risk
+    of the policy with its threshold. Exit 0: PASS. Exit 1: FAIL. Exit 4: INCOMPLETE (no threshold
+    is exceeded, but a check was not measured).
     """
     # refused before what is slow is loaded
     thresholds_of(limits["threshold"], earlier=bool(earlier))
@@ -165,7 +163,7 @@ def audit(
 
 
 def _made_again(ratings: str, release: Release, shadows: int | None) -> str:
-    """Say that a release is made again of one table alone, where memory holds the shards as one."""
+    """Say why shadow releases need one table, where memory holds the store as one."""
     from starshade import budget
     from starshade.audit.shadows import made_again_whole
     from starshade.ratings.shards.shards import open_shards, table_bytes
@@ -194,14 +192,14 @@ def _details(result: AuditResult) -> Iterator[Any]:
 
     yield words(str(result) if result.passed else result.about)
     yield columns(CHECK_HEAD, check_rows(result.checks), title="Checks", align="left")
-    yield figures([(each.title, each.text) for each in result.checks], title="What was measured")
+    yield figures([(each.title, each.text) for each in result.checks], title="Measurements")
     yield from useful(figures_found(result.utility))
     yield figures(
         [(MARKS["pass" if f.passed else "fail"], f.text) for f in result.findings],
         title="Other conditions",
     )
     if result.warnings:
-        yield figures([("·", text) for text in result.warnings], title="To know")
+        yield figures([("·", text) for text in result.warnings], title="Notes")
     yield _attacks(result)
     yield columns(result.recall.head, result.recall.rows, title=result.recall.title)
     yield _given(result)
@@ -226,7 +224,7 @@ def _following(result: AuditResult, typed: Mapping[str, Any], reading: Reading) 
         for name in ("targets", "shadows"):
             made += words_of(option(name), typed[name]) if name in given() else []
         return _command("report", *made, "--out", "report.html")
-    # beside the project, never in the folder of a release, which may be published as a whole
+    # next to the project, never in the folder of a release, which may be published as a whole
     out = f"{Path(release).absolute().name}-{result.policy.name}"
     return _command("anonymize", *source, *judged, "--out", out, "--private", f"{out}.json")
 
@@ -252,16 +250,16 @@ def _attacks(result: AuditResult) -> Any:
                 f"  {e.after.attack}",
                 str(e.before.expected_top1),
                 "not known" if unknown else str(e.after.expected_top1),
-                # an average agrees with nobody's ratings, however well its group is known
-                "–" if result.profile_disclosure else percent(e.after.disclosed.rate),
+                # an average agrees with no user's ratings, however well its class is known
+                "–" if result.profile_disclosure else percent(e.after.class_contents_known.rate),
             )
             for e in tried
         ]
-    before = "right in the same people's ratings" if result.same_people else "right in the ratings"
+    before = "correct in the original" + ", same users" * result.same_people
     return columns(
-        ("the adversary knows", before, "right in the release", "profile disclosed"),
+        ("auxiliary knowledge", before, "correct in the release", "class contents known"),
         rows,
-        title="The same attacks, before and after (intervals on the release hold together)",
+        title="Initial and residual risk by attack (intervals on the release are simultaneous)",
     )
 
 
@@ -270,35 +268,38 @@ def _given(result: AuditResult) -> Any:
     if given is None:
         return None
     if not given.linked:
-        unknown = "What the profiles give away is not known without the receipt (--private)."
+        unknown = "Disclosure by profiles: not measured without the key file (--private)."
         return words(f"{unknown} {given.attribute}")
     group, links, padding = given.group, given.links, given.padding
     rows: list[tuple[str, Any]] = [
         *((each.title, each.text) for each in given.attribute.found),
-        ("the right group named, by who must name one", group and str(group.share)),
+        ("class linkage, best guess", group and str(group.share)),
     ]
     if links is not None:
         rows += [
-            ("a filled cell was rated by a given member of the group", percent(links.confidence)),
-            ("by nobody of the group", percent(links.nobody)),
-            ("by everybody: certain", percent(links.everybody)),
-            ("by more than one (above 1/g, Thm 6.2)", percent(links.above_no_prior)),
-            ("above what Thm 6.3 bounds, of what it bounds", percent(links.above_bound)),
-            ("empty cells: proof that nobody rated", percent(links.missing_share)),
+            ("filled cells rated by a given member of the class", percent(links.confidence)),
+            ("filled cells rated by no member", percent(links.no_member)),
+            ("filled cells rated by all members (certain)", percent(links.all_members)),
+            (
+                "filled cells rated by more than one (above 1/g, Thm 6.2)",
+                percent(links.above_no_prior),
+            ),
+            ("cells above the bound of Thm 6.3, of those it bounds", percent(links.above_bound)),
+            ("empty cells (certainly rated by no member)", percent(links.missing_share)),
         ]
     if padding is not None and padding.auc is not None:
         rows += [
-            ("rated cells told from others (AUC; 50 % is nothing)", str(padding.auc)),
-            ("the same on one item", str(padding.auc_within_items or "–")),
-            ("the same by popularity, without the release", percent(padding.popularity)),
+            ("rated against padded cells (AUC; 50 % is guessing)", str(padding.auc)),
+            ("the same within one item", str(padding.auc_within_items or "–")),
+            ("baseline: popularity, without the release", percent(padding.popularity)),
         ]
     fakes = given.fake_edges
     if fakes is not None and fakes.auc is not None:
         rows += [
-            ("fake edges struck with certainty", str(fakes.certain_share)),
-            ("fake edges told from real cells on one item (AUC)", str(fakes.auc_within_items)),
+            ("fake edges detected with certainty", str(fakes.certain_share)),
+            ("fake edges against real cells within one item (AUC)", str(fakes.auc_within_items)),
         ]
-    return figures(rows, title="What the profiles give away (no model limits it)")
+    return figures(rows, title="Disclosure by profiles (not bounded by any model)")
 
 
 def _knows(tried: Evidence) -> str:
@@ -307,6 +308,6 @@ def _knows(tried: Evidence) -> str:
         wrong = f", {knowledge.wrong} wrong" if knowledge.wrong else ""
         exact = f"±{knowledge.rating_error:g}{wrong}"
     allowed = tried.after.config.get("tolerance")
-    if allowed is not None and allowed > knowledge.rating_error:  # a mean is nobody's rating
-        exact += f" (±{allowed:g} fits)"
-    return f"{knowledge.known} cells, {exact}"
+    if allowed is not None and allowed > knowledge.rating_error:  # a mean is no user's rating
+        exact += f" (tolerance ±{allowed:g})"
+    return f"{knowledge.known} ratings, {exact}"

@@ -47,21 +47,27 @@ _K = 5  # what is usual, where a model does not name one
 @click.command(
     cls=Choosing,
     chooser="--model",
+    usual="k-anonymity",
     room="privacy",
     example="starshade check release/\nstarshade check ratings.csv --model k-anonymity --k 5",
 )
 @click.argument("data", metavar="DATA")
-@click.option("--model", help="See `list models`. [default: as claimed; k-anonymity on ratings]")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="Privacy model (starshade list models) [default: as claimed; k-anonymity on ratings]",
+)
 @partial(gathered, options=declared_options(ENTRIES), name="parameters")
 @click.option(
     "--original",
     metavar="RATINGS",
-    help="diversity and k-m of a release: the ratings that it was made from, read as the options "
-    "say.",
+    help="Original ratings of a release, for the models diversity and k-m",
 )
-@click.option("--explain", is_flag=True, help="Show the smallest failing groups and a witness.")
 @click.option(
-    "--graph", is_flag=True, help="k-eps: components, degrees, and a proof by cliques of k."
+    "--explain", is_flag=True, help="Show the smallest failing classes and a counterexample"
+)
+@click.option(
+    "--graph", is_flag=True, help="Show the proximity graph of k-eps: components, degrees, cliques"
 )
 @over_shards
 @reading(dates=True)
@@ -79,9 +85,9 @@ def check(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Check ratings, or a release, against a privacy model.
+    """Check ratings or a release against a privacy model.
 
-    Of a release all models that it claims are checked, unless one is named.
+    For a release, all claimed models are checked unless --model names one.
     """
     from starshade.release.folder.read import is_release, read_release
 
@@ -98,8 +104,8 @@ def check(
     else:
         if original is not None:
             raise ConfigError(
-                "--original: DATA are ratings themselves",
-                advice="Leave it out; it says of a release who rated what.",
+                "--original: DATA is not a release",
+                advice="Omit it: ratings need no original.",
             )
         # a wrong parameter is refused before the long work
         models = models_to_check((), model, parameters)
@@ -156,9 +162,9 @@ def _checked_by_shard(data: str, model: Any, engine: Mapping[str, Any], *, dates
 def _refuse_nothing(data: str, release: Release, model: str | None) -> None:
     if model is None and not release.manifest.claims and "k" not in given():
         raise ConfigError(
-            f"{data}: the release claims no privacy model, so there is nothing to check it against",
-            advice=f"Say what to check: starshade check {shlex.quote(data)} --k {_K} asks for "
-            "k-anonymity; --model chooses another one (`starshade list models`).",
+            f"{data}: the release claims no privacy model; a model to check is required",
+            advice=f"For k-anonymity: starshade check {shlex.quote(data)} --k {_K}; for another "
+            "model add --model (`starshade list models`).",
         )
 
 
@@ -167,8 +173,8 @@ def _original(models: list[Any], original: str | None, reading: Reading) -> Rati
         return None
     if not any(map(_wants_original, models)):
         raise ConfigError(
-            "--original: no model checked here asks who rated what",
-            advice="Leave it out, or choose --model diversity or k-m.",
+            "--original: no model checked here uses the original ratings",
+            advice="Omit it, or choose --model diversity or k-m.",
         )
     return reading.read(original, dates=False)
 
@@ -189,8 +195,8 @@ def _proximity_model(models: list[Any], graph: bool) -> Any:
     proximate = [one for one in models if hasattr(one, "eps")]
     if graph and not proximate:
         raise ConfigError(
-            "--graph: shows who is proximate to whom, which no model checked here asks",
-            advice="Leave it out, or choose --model k-eps.",
+            "--graph: shows proximity between users, which no model checked here uses",
+            advice="Omit it, or choose --model k-eps.",
         )
     return proximate[-1] if proximate else None
 
@@ -238,21 +244,19 @@ def _again(models: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
     for model, verdict in zip(models, verdicts, strict=True):
         least, by_size = verdict.smallest_class, verdict.model in _BY_SIZE
         if by_size and not verdict.satisfied and 1 < least < model.k:
-            smaller = f"It holds for k up to {least:,}. "
+            smaller = f"The model holds for k up to {least:,}. "
         if verdict.model in _OF_VALUES and not verdict.satisfied:
             options = " ".join(to_options(_spread(verdict)))
             spread = (
-                f" {options}" if options else "; with a larger --k or --l classes are more mixed"
+                f" {options}" if options else "; a larger --k or --l gives more diverse classes"
             )
-    return words(
-        f"{smaller}For more make the release again from the ratings (starshade anonymize{spread})."
-    )
+    return words(f"{smaller}For more, anonymize the ratings again (starshade anonymize{spread}).")
 
 
 def _next(
     verdict: Verdict, model: Any, table: Ratings, ratings: list[str]
 ) -> RenderableType | None:
-    after, method, names = "in which it holds", [], ["k"]
+    after, method, names = "that satisfies the model", [], ["k"]
     if verdict.model in _PROXIMITY:
         method, names = ["--method", "interval"], ["k", "eps", "l", "nulls", "sensitive"]
     elif verdict.model == "diversity":
@@ -265,10 +269,10 @@ def _next(
         settings = {"k": of.get("k", _K), "attributes": "generalized"}
         settings |= _names(table, of["attribute"]) | spread
         if not spread:
-            after = "of equal records, and then to check it there"
+            after = "of equal records, then check it"
     out = ["--out", "DIR", "--private", "FILE"]
     return page(
-        words(f"Next, to make a release of these ratings {after}:"),
+        words(f"Next, make a release {after}:"),
         command("starshade", "anonymize", *ratings, *method, *to_options(settings), *out),
     )
 
@@ -299,11 +303,10 @@ def _spread(verdict: Verdict) -> dict[str, Any]:
 @running()
 @click.pass_context
 def verify(context: click.Context, release: str, run: Run) -> None:
-    """Verify a release by its files, without the ratings.
+    """Verify a release from its files, without the ratings.
 
-    Files are compared with their hashes, readable tables with the exact files, and every count and
-    claim with what is counted again. Exit 1: something does not hold; 4: nothing fails, but
-    something could not be verified.
+    Compare files with their hashes and readable tables with the exact files; recompute every count
+    and claim. Exit 1: a check fails. Exit 4: nothing fails, but something could not be verified.
     """
     from starshade.release.folder.verification import verify as verified
 
@@ -320,7 +323,7 @@ def _verified(verification: Verification) -> Any:
     rows = [(check.status, check.name, check.detail) for check in verification.checks]
     return page(
         outcome,
-        columns(("", "verified", "in detail"), rows, align="left"),
+        columns(("", "check", "details"), rows, align="left"),
         words(
             "Not verifiable without the ratings and the key file (starshade audit): "
             f"{'; '.join(verification.only_owner)}."

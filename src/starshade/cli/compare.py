@@ -25,13 +25,11 @@ if TYPE_CHECKING:
     example="starshade compare ratings.csv --methods k-exchange,mondrian --k 3,5 --items top:10",
 )
 @click.argument("ratings", metavar="RATINGS")
-@partial(
-    gathered, options=options_of(CompareSettings), name="values", title="What is compared, and how"
-)
+@partial(gathered, options=options_of(CompareSettings), name="values", title="Methods and attacks")
 @grouped(
     WRITTEN,
     click.option(
-        "--out", metavar="DIR", help="Write JSON, CSV, the frontier plot and a page to this folder."
+        "--out", metavar="DIR", help="Folder for JSON, CSV, the Pareto plot and an HTML page"
     ),
 )
 @reading()
@@ -45,10 +43,10 @@ def compare(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Compare methods: a release of RATINGS by each, at each k.
+    """Compare anonymization methods: one release per method and k.
 
-    What each loses, how wrong queries on it are, what an attack still finds, how long it took;
-    and which releases no other one beats. Nothing is published: the releases are not kept.
+    Measure the utility, query errors, residual risk and duration of each, and mark the
+    Pareto-optimal releases. The releases are not kept.
     """
     settings = CompareSettings(**said(values))
     if out is not None:

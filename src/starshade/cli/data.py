@@ -1,4 +1,4 @@
-"""``starshade data``: look at ratings, convert or split them, make some up."""
+"""``starshade data``: describe, convert, split and synthesize ratings."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ _OF_ENGINES = {setting.name for setting in settings_of(EngineSettings)}
     example="starshade data describe ratings.csv",
 )
 def data() -> None:
-    """Look at ratings, convert or split them, or make some up."""
+    """Describe, convert, split or synthesize ratings."""
 
 
 _written = grouped(
     WRITTEN,
-    click.option("--out", required=True, metavar="PATH", help="Where to write."),
+    click.option("--out", required=True, metavar="PATH", help="File or store to write"),
     click.option(
         "--to",
         "kind",
         metavar="NAME",
-        help="store, csv, tsv, parquet, recbole, wide, movielens-…  [default: by the ending, "
-        "without one a store]",
+        help="Format: store, csv, tsv, parquet, recbole, wide, movielens-… "
+        "[default: by file extension, without one a store]",
     ),
 )
 
@@ -76,7 +76,7 @@ def _format_of(out: str, kind: str | None) -> str:
     kind = format_of(out) if kind is None else kind
     if kind not in WRITTEN:
         raise ConfigError(
-            f"--to {kind}: no format that can be written", advice=f"Known: {', '.join(WRITTEN)}."
+            f"--to {kind}: not a format to write", advice=f"Allowed: {', '.join(WRITTEN)}."
         )
     return kind
 
@@ -100,27 +100,27 @@ def convert(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Write RATINGS, or a release, in another format.
+    """Convert ratings or a release to another format.
 
-    A store opens at once, whatever its size. With --shards one is written that memory need not
-    hold: --memory bounds the work, and as much room as the rows take is needed beside it for a
-    while. --append adds RATINGS to such a store. With --engine spark executors read the files of
-    Parquet, one each, and write the shards.
+    A store opens at once, whatever its size. --shards writes a partitioned store, which need not
+    fit into memory: --memory bounds the work, and temporary disk space of the size of the rows is
+    needed next to it. --append adds RATINGS to a partitioned store. With --engine spark, executors
+    read one Parquet file each and write the partitions.
 
-    A release is written as a table, .csv or .parquet: what each cell may be, in words and numbers.
-    Or as RecBole's .inter: the rating to be expected of each class and item, and its weight, where
-    all that a cell may be is equally likely, no rating being one of it.
+    A release becomes a table (.csv, .parquet) with the possible values of each cell, or RecBole's
+    .inter with the expected rating and weight of each class and item. There all possible values of
+    a cell, including no rating, are equally likely.
     """
     place = ensure_free(out, resumed=sharding["resume"])
     if is_release(ratings):
         reading.refuse_for_release(ratings)
-        refuse_beside("for a release", {"shards", "append", *_OF_ENGINES}, "Leave it out.")
+        refuse_beside("to a release", {"shards", "append", *_OF_ENGINES}, "Omit it.")
         _convert_release(ratings, place, kind, run)
         return
     if sharding["shards"] is not None or sharding["append"] is not None:
         _convert_to_shards(ratings, place, kind, sharding, reading, run)
         return
-    refuse_beside("without --shards", _OF_ENGINES, "Leave it out: one table is read and written.")
+    refuse_beside("without --shards", _OF_ENGINES, "Omit it: one table is read and written.")
     from starshade.ratings.write import write_ratings
 
     kind = _format_of(out, kind)  # before the long work
@@ -156,19 +156,19 @@ def _convert_to_shards(
 
     if _format_of(str(place), kind) != "store":
         raise ConfigError(
-            "--shards: shards are those of a store, and another format is asked for",
-            advice="Leave --shards out, or write a store: --to store.",
+            "--shards: only a store has partitions, and --out or --to has another format",
+            advice="Omit --shards, or write a store: --to store.",
         )
     if reading.items is not None:
         raise ConfigError(
-            "--items: a store of shards has all items",
-            advice="Leave it out, or write the chosen items without --shards.",
+            "--items: a partitioned store has all items",
+            advice="Omit it, or write the selected items without --shards.",
         )
     if sharding["append"] is not None and not exists(sharding["append"]):
         raise InputError(f"{sharding['append']}: no such store", advice="Check the path.")
     with working_beside(place, sharding) as engine:
         if engine is not None and "://" not in source:
-            source = abspath(source)  # executors stand elsewhere
+            source = abspath(source)  # executors have other working folders
         written = convert_to_shards(
             source,
             place,
@@ -184,7 +184,7 @@ def _convert_to_shards(
         lambda: words(
             f"{place}: {counted(written.ratings, 'rating')} of {counted(written.users, 'user')} on "
             f"{counted(written.items, 'item')}, written as a store of "
-            f"{counted(written.shards, 'shard')}."
+            f"{counted(written.shards, 'partition')}."
         ),
     )
 
@@ -201,28 +201,27 @@ def _convert_release(source: str, place: Place, kind: str | None, run: Run) -> N
     of_whom = "records" if manifest.layout == "record" else "classes"
     said = [f"{place}: {counted(rows, 'row')} of {of_whom} and items, written as {kind}."]
     if manifest.layout == "generalized":
-        said.append("What is not listed was surely not rated.")
+        said.append("Cells that are not listed are certainly unrated.")
     if kind == "recbole" and manifest.layout != "record":
         said.append(
-            "A user is a class, its weight the ratings to be expected: all that a cell may be is "
-            "equally likely, no rating being one of it."
+            "Users are classes, weights are expected ratings. All possible values of a cell, "
+            "including no rating, are equally likely."
         )
     if altered:
         said.append(
-            f"{counted(altered, 'text')} that a spreadsheet would run as a formula, or that "
-            f"begin{'s' * (altered == 1)} with an apostrophe, "
-            f"{'has' if altered == 1 else 'have'} one in front."
+            f"{counted(altered, 'text')} escaped with an apostrophe: a spreadsheet would run them "
+            "as formulas, or they begin with an apostrophe."
         )
     if manifest.audience == "query":
-        said.append("Not for publication, as the release: only you may read it (mode 0600).")
+        said.append("Not for publication, like the release; only you can read it (mode 0600).")
     if release.attributes is not None:
-        said.append("Personal attributes are not in it: see records.csv of the release.")
+        said.append("Personal attributes are not included: see records.csv of the release.")
     run.emit(
         {
             "out": str(place),
             "to": kind,
             "rows": rows,
-            "made_harmless": altered,
+            "escaped_texts": altered,
             "audience": manifest.audience,
             "seconds": run.seconds,
         },
@@ -236,10 +235,9 @@ def _convert_release(source: str, place: Place, kind: str | None, run: Run) -> N
 @reading(dates=True)
 @running()
 def describe(ratings: str, engine: dict[str, Any], reading: Reading, run: Run) -> None:
-    """Say what RATINGS are like: shape, scale and long tail.
+    """Describe ratings or a release.
 
-    RATINGS may be a file, a folder or an archive. Of a release: what it is and promises, and what
-    its cells say.
+    Ratings: size, scale, long tail. A release: method, promises and contents of its cells.
     """
     if is_release(ratings):
         reading.refuse_for_release(ratings)
@@ -275,11 +273,11 @@ def _summary(description: Description) -> Any:
     bars = list(bars_of(description.to_dict()))
     most = max((share for *_, share in bars), default=0) or 1
     rows = [(name, f"{'█' * round(24 * share / most)} {percent(share)}") for name, _, share in bars]
-    drawn = figures(rows, title="How ratings spread") if len(rows) <= _BARS else None
+    drawn = figures(rows, title="Distribution of ratings") if len(rows) <= _BARS else None
     return page(shown(description), drawn)
 
 
-_PLACE = "Where to write: a store, or by the ending .csv, .parquet, .inter."
+_PLACE = "a store, or by extension .csv, .parquet, .inter"
 
 
 @click.command(
@@ -289,17 +287,17 @@ _PLACE = "Where to write: a store, or by the ending .csv, .parquet, .inter."
 @click.argument("ratings", metavar="RATINGS")
 @grouped(
     WRITTEN,
-    click.option("--out", required=True, metavar="PATH", help=f"The ratings kept. {_PLACE}"),
-    click.option("--probe", required=True, metavar="PATH", help="Those set aside; likewise."),
+    click.option("--out", required=True, metavar="PATH", help=f"Training ratings: {_PLACE}"),
+    click.option("--probe", required=True, metavar="PATH", help="Held-out ratings; same formats"),
 )
-@click.option("--share", type=float, default=0.1, show_default=True, help="How many are set aside.")
+@click.option("--share", type=float, default=0.1, show_default=True, help="Share to hold out")
 @reading()
 @running(seed=True)
 def split(ratings: str, out: str, probe: str, share: float, reading: Reading, run: Run) -> None:
-    """Set a share of RATINGS aside, to test on later."""
+    """Split ratings into a training set and held-out ratings."""
     places = ensure_free(out), ensure_free(probe, option="--probe")
     if places[0] == places[1]:
-        raise OutputError(f"--probe {probe}: the same place as --out", advice="Choose another.")
+        raise OutputError(f"--probe {probe}: same path as --out", advice="Choose another path.")
     from starshade.ratings.holdout import check_share, hold_out
     from starshade.ratings.places.atomic import together
     from starshade.ratings.write import format_of, write_ratings
@@ -325,7 +323,7 @@ def split(ratings: str, out: str, probe: str, share: float, reading: Reading, ru
             "seconds": run.seconds,
         },
         lambda: words(
-            f"{out}: {counted(train.n_ratings, 'rating')}; {probe}: {held.n_ratings:,} set aside "
+            f"{out}: {counted(train.n_ratings, 'rating')}; {probe}: {held.n_ratings:,} held out "
             f"(seed {run.seed})."
         ),
     )
@@ -341,13 +339,15 @@ def split(ratings: str, out: str, probe: str, share: float, reading: Reading, ru
     type=click.Choice(LIKES),
     default="movielens-100k",
     show_default=True,
-    help=f"The data to resemble: {', '.join(LIKES[:-1])} or {LIKES[-1]}.",
+    help=f"Data to resemble: {', '.join(LIKES[:-1])} or {LIKES[-1]}",
 )
 @click.option(
-    "--n-users", type=Whole(1), help="Users, respondents. [default: as the data resembled]"
+    "--n-users", type=Whole(1), help="Number of users [default: as in the resembled data]"
 )
-@click.option("--n-items", type=Whole(1), help="Items, questions. [default: likewise]")
-@click.option("--n-ratings", type=Whole(1), help="Ratings; not of a survey. [default: likewise]")
+@click.option("--n-items", type=Whole(1), help="Number of items [default: likewise]")
+@click.option(
+    "--n-ratings", type=Whole(1), help="Number of ratings, except for surveys [default: likewise]"
+)
 @_written
 @running(seed=True)
 def synth(
@@ -359,10 +359,10 @@ def synth(
     kind: str | None,
     run: Run,
 ) -> None:
-    """Make up ratings that behave like real ones.
+    """Synthesize ratings that resemble real data.
 
-    They have long tails, tastes, dates and attributes. Or a survey: answers from 1 to 6,
-    correlated, some left open; s01, s02 … are sensitive.
+    With long tails, tastes, dates and attributes. Surveys have correlated answers from 1 to 6, some
+    missing; s01, s02 … are sensitive.
     """
     place = ensure_free(out)
     from starshade.ratings.synth.synth import synthesize
@@ -384,8 +384,8 @@ def synth(
             "seconds": run.seconds,
         },
         lambda: words(
-            f"{out}: {counted(table.n_ratings, 'made-up rating')} of "
+            f"{out}: {counted(table.n_ratings, 'synthetic rating')} of "
             f"{counted(table.n_users, 'user')} on "
-            f"{counted(table.n_items, 'item')}, like {like} (seed {run.seed})."
+            f"{counted(table.n_items, 'item')}, similar to {like} (seed {run.seed})."
         ),
     )

@@ -28,13 +28,14 @@ _EDITIONS = ("", "-public")
     default="starshade-demo",
     show_default=True,
     metavar="DIR",
-    help="Where the release goes; must not exist.",
+    help="Release folder; must not exist",
 )
 @running(seed=True)
 def demo(out: str, run: Run) -> None:
-    """See the whole story on synthetic ratings, in about a minute.
+    """Show the whole process on synthetic ratings, in about a minute.
 
-    Identify people, anonymize, attack again, decide, utility. Seconds once kernels are compiled.
+    Attack the data, anonymize them, attack the release, audit it and measure utility. Later runs
+    take seconds, once kernels are compiled.
     """
     from starshade.ratings.places.atomic import sweep_beside
     from starshade.ratings.places.place import Place
@@ -52,7 +53,7 @@ def demo(out: str, run: Run) -> None:
     story = tell(place, run.seed, f"starshade demo --seed {run.seed} --out {out}-again")
     wrote(place)
     if reports:
-        note("writing a report on it, in two editions")
+        note("writing the internal and the public report")
         for edition, report in zip(_EDITIONS, reports, strict=True):
             write(story.dossier, report, public=bool(edition))
     names = list(map(str, reports))
@@ -68,36 +69,36 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
     advice = advice_on(audit, story.made.release)
     before, release = story.attack_before, story.made.figures
     return page(
-        words("1. These data identify people", style="bold"),
+        words("1. Attack on the original data", style="bold"),
         words(
             f"{counted(story.users, 'person', 'people')} rated "
-            f"{counted(story.items, 'item')}, {story.ratings:,} times in all "
-            "(synthetic data, like MovieLens 100K). There are no names; is that enough? "
-            "An adversary knows eight ratings of a person, with dates to within two weeks, and is "
-            f"wrong about two of them. Their best guess is the right record in "
-            f"{percent(before.expected_top1.rate)} of {counted(before.targets, 'case')}, and in "
-            f"{percent(before.success.rate)} it stands out so clearly that they can be sure. "
-            "All that the person ever rated is then known."
+            f"{counted(story.items, 'item')}, {story.ratings:,} ratings in total "
+            "(synthetic data, similar to MovieLens 100K, without names). "
+            "An adversary knows eight ratings of a target with dates to within two weeks; two of "
+            "the ratings are wrong. The best guess is the correct record for "
+            f"{percent(before.expected_top1.rate)} of {counted(before.targets, 'target')}; the "
+            f"guess is confident and correct for {percent(before.success.rate)}. "
+            "A re-identified record discloses all ratings of that person."
         ),
         words("2. A release of profiles", style="bold"),
         words(
             f"{release['method']} put {counted(release['records'], 'person', 'people')} into "
             f"{counted(release['groups'], 'class', 'classes')} of at least {release['k']}, and "
-            "published one profile for each class: what it would rate each of "
-            f"{counted(release['items'], 'item')}, as a model predicts. These values are imputed: "
-            "a profile does not say which items its people rated."
+            "published one profile per class: a predicted rating for each of "
+            f"{counted(release['items'], 'item')}. Predicted values are imputed: "
+            "a profile does not show which items its users rated."
         ),
         examples(story.examples),
-        words("3. Attacked again, and decided", style="bold"),
+        words("3. Audit of the release", style="bold"),
         decided(audit.verdict, first_screen(audit, advice)),
         words(
-            "Each row is the strongest attack that was tried. The release may be published where "
-            "every check is within its threshold: for a partner, by the policy of that name. "
-            "Utility compares it with what a list of means would say."
+            "Each row is the strongest attack that was tested. The release may be published if "
+            "every check is within its threshold; the policy `partner` is for release to a "
+            "partner. The baseline of utility is a list of item means."
         ),
         words(_read_on(out, reports)),
         words(
-            "With data of your own:\n"
+            "On your own data:\n"
             "  starshade anonymize RATINGS --k 5 --out DIR --private KEY-FILE\n"
             "  starshade audit RATINGS DIR --private KEY-FILE"
         ),
@@ -105,11 +106,11 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
 
 
 def _read_on(out: str, reports: list[str]) -> str:
-    text = f"The release is in {out}/ (read its README.md)"
+    text = f"The release is in {out}/ (see its README.md)"
     if not reports:
-        return f"{text}. To get a report on it as a page: pip install 'starshade[report]'."
+        return f"{text}. For reports: pip install 'starshade[report]'."
     own, public = reports
     return (
-        f"{text}, the report on it beside: {own} for its owner, {public} for everybody. Open one "
-        "in a browser."
+        f"{text}, with the internal report {own} and the public report {public}. Open them in a "
+        "browser."
     )

@@ -1,4 +1,4 @@
-"""``starshade list``, ``doctor`` and ``completion``: what there is, for people, us and shells."""
+"""``starshade list``, ``doctor`` and ``completion``."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _WITHOUT_OPTIONS = {"measures"}
 @click.argument("kind", type=click.Choice([*_ROOMS, "policies", "settings"]), required=False)
 @running()
 def listing(kind: str | None, run: Run) -> None:
-    """List attacks, models, methods and measures; or policies.
+    """List attacks, models, methods, measures, policies or settings.
 
-    Policies are listed with their thresholds. Name one kind for that alone. With --json the
-    settings of each are a JSON Schema.
+    Without a kind: attacks, models, methods and measures. Policies are listed with their
+    thresholds. With --json the settings of each are a JSON Schema.
     """
     if kind in _OTHERS:
         _OTHERS[kind](run)
@@ -98,14 +98,14 @@ def _list_policies(run: Run) -> None:
         {"policies": {name: policy.to_dict() for name, policy in policies.items()}},
         lambda: page(
             columns(
-                ("check", "what it measures", *policies),
+                ("check", "measures", *policies),
                 rows,
-                title=f"policies: the adversary knows {known} ratings; {shadows} shadow releases, "
+                title=f"policies: {known} known ratings per target; {shadows} shadow releases, "
                 f"{large} above 20 million ratings",
                 align="left",
                 names=True,
             ),
-            figures(list(POLICIES.items()), title="When to use which"),
+            figures(list(POLICIES.items()), title="Audience of each policy"),
             columns(("check", "policy", "source"), sources, title="sources", align="left"),
         ),
     )
@@ -128,7 +128,7 @@ def _row(setting: Setting, *, options: bool) -> tuple[str, ...]:
 
 def _summary(kind: str, entries: Sequence[Entry]) -> Any:
     return columns(
-        ("name", "what it does", "source"),
+        ("name", "description", "source"),
         [
             (
                 entry.name,
@@ -144,7 +144,7 @@ def _summary(kind: str, entries: Sequence[Entry]) -> Any:
 
 
 def _finds(entry: Entry) -> str:
-    """Name the figures that a measure finds, as `measure` and `compare` show them."""
+    """Name the figures of a measure, as `measure` and `compare` show them."""
     return "".join(f"\n· {figure.title}" for figure in entry.load().FIGURES)
 
 
@@ -161,9 +161,9 @@ _EXTRAS = {  # extra → a module of each package in it
 @click.command(cls=Explained, example="starshade doctor")
 @running()
 def doctor(run: Run) -> None:
-    """Say on what it runs: what to send with a bug report.
+    """Print version and environment.
 
-    Versions, threads, kernel cache and memory.
+    Versions, threads, kernel cache and memory. Send this with a bug report.
     """
     import platform
     from importlib import metadata, util
@@ -237,7 +237,7 @@ def _facts(facts: dict[str, Any]) -> Any:
         ("kernel cache", f"{cache['place']} ({state})" if cache["place"] else "none"),
         ("kernels compiled", f"{cache['ready']} of {cache['kernels']}, the rest on first use"),
         ("memory free", f"{facts['memory_free'] / 1e9:.1f} GB"),
-        ("memory planned with", f"{facts['memory_planned'] / 1e9:.1f} GB"),
+        ("memory planned", f"{facts['memory_planned'] / 1e9:.1f} GB"),
     ]
     return page(figures(rows))
 
@@ -249,9 +249,9 @@ _SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(_SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what lets a shell complete commands, options and files.
+    """Print a completion script for the shell.
 
-    Load it where the shell starts: source starshade.bash in ~/.bashrc or ~/.zshrc; fish finds it as
+    bash, zsh: source the script in ~/.bashrc or ~/.zshrc. fish: save the script as
     ~/.config/fish/completions/starshade.fish.
     """
     kind = get_completion_class(shell)

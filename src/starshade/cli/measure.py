@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.audit.settings import WITHOUT_RECEIPT
+from starshade.cli.options.help import PRIVATE, PROBE
 from starshade.cli.options.project import OfRatings
 from starshade.cli.options.shards import opened, over_shards, works_by_shard
 from starshade.cli.options.shared import Reading, reading
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
 )
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
-@click.option("--private", metavar="FILE", help="The owner's receipt of this release.")
-@click.option(
-    "--probe", metavar="FILE", help="Ratings held out of RATINGS before: train and test on them."
-)
+@click.option("--private", metavar="FILE", help=PRIVATE)
+@click.option("--probe", metavar="FILE", help=PROBE)
 @over_shards
 @reading(items=False, dates=True)
 @running()
@@ -42,7 +41,7 @@ def measure(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Measure what RELEASE, made of RATINGS, is still good for."""
+    """Measure the utility of a release."""
     from starshade.audit.measure import (
         figures_found,
         measure_all,
@@ -95,11 +94,11 @@ def _as_one_table(release: Release, probe: str | None) -> str:
 def _known(
     values: dict[str, float | int | None], release: Release
 ) -> dict[str, float | int | str | None]:
-    """Leave out what does not apply; say in bands what only the receipt has in figures."""
+    """Leave out what does not apply; show bands where only the key file has the figure."""
     from starshade.release.figures import private_figures
 
     bands = {
-        each.key: f"{each.text} (a band; the receipt has the figure)"
+        each.key: f"{each.text} (a band; the key file has the figure)"
         for each in private_figures(release.manifest)
         if values.get(each.key, 0) is None
     }
@@ -107,18 +106,16 @@ def _known(
 
 
 def _hints(attributes: bool, probed: bool, values: dict[str, float | int | None]) -> str:
-    text = (
-        "`starshade list measures` says what each figure is; those that do not apply are left out."
-    )
+    text = "`starshade list measures` explains each figure; figures that do not apply are omitted."
     if values["query_error_conditions"] is None:
         text += (
-            " Averages by query need a numeric attribute: give the ratings' with --users."
+            " Query averages require a numeric attribute of the ratings: add --users FILE."
             if attributes
-            else " Averages by query need a release with personal attributes (--users)."
+            else " Query averages require a release with personal attributes (--users)."
         )
     if not probed:
         text += (
-            " What the release is worth to a recommender takes ratings that were held out before "
-            "it was made (`starshade data split`, --probe), beside the receipt (--private)."
+            " Recommender utility requires ratings held out before anonymization (`starshade data "
+            "split`, --probe) and the private key file (--private)."
         )
     return text

@@ -1,4 +1,4 @@
-"""``starshade init``, ``run``, ``check-config``: a project file and its job."""
+"""``starshade init``, ``run``, ``check-config``, ``accept``: a project file and its pipeline."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _SHOWN = 100  # problems listed
 
 @click.command("init", cls=Explained, example="starshade init ratings.csv --yes")
 @click.argument("ratings", metavar="RATINGS")
-@click.option("--yes", is_flag=True, help="Ask nothing: take what is recognised, and say it.")
+@click.option("--yes", is_flag=True, help="Ask no questions; take what is recognised")
 @reading(items=False, dates=True)
 @running()
 def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
-    """Write `starshade.toml`, one file for the whole job.
+    """Write `starshade.toml`, the project file of a pipeline.
 
-    It says what was recognised in RATINGS, and what is usual. On a terminal it asks what to do;
-    `starshade run` does it.
+    It holds what was recognised in RATINGS, and defaults. On a terminal, `init` asks for the
+    choices; `starshade run` runs the pipeline.
     """
     from starshade.project.file import NAME
     from starshade.project.write import project_text, suggested
@@ -54,19 +54,19 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
 
     if has_secret(ratings):
         raise ConfigError(
-            f"{hidden(ratings)}: {NAME} would hold the password",
+            f"{hidden(ratings)}: {NAME} would contain the password",
             advice=SECRETS_LIE,
         )
     asks = not yes and sys.stdin.isatty() and sys.stderr.isatty()
     if not (yes or asks):
         raise ConfigError(
-            "no terminal to ask on", advice="Take what is recognised, and look at the file: --yes"
+            "no terminal for questions",
+            advice="Add --yes: take what is recognised, then review the file.",
         )
     if os.path.lexists(NAME):
         raise ConfigError(
-            f"{NAME}: is there already",
-            advice="Change it as you like (`starshade check-config` says what is wrong in it), or "
-            "delete it first.",
+            f"{NAME}: already exists",
+            advice="Edit it (`starshade check-config` lists errors) or delete it first.",
         )
     place = ensure_free(NAME, option="")
     given, reading = reading, _looked(ratings, reading, run, asks=asks)
@@ -78,7 +78,7 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
         # the file of attributes was a guess
         people, reading = reading.users, replace(reading, users=None)
         table, reading = _read(ratings, reading, run, asks=asks)
-        note(f"{people} does not fit these ratings and is left out: {error.message}")
+        note(f"{people} does not match these ratings and is ignored: {error.message}")
     release, audit = suggested(table), dict[str, Any]()
     if asks:
         release, audit = _asked(table, release, run), _policy_asked()
@@ -100,14 +100,14 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
         {"file": NAME, "text": text, "seconds": run.seconds},
         lambda: page(
             Text(text.rstrip()),
-            words(f"{NAME} is written; change it as you like. Next, to hear what would be done:"),
+            words(f"{NAME} is written; edit it as needed. Next, show what would be done:"),
             command("starshade", "run", "--dry-run"),
         ),
     )
 
 
 def _looked(ratings: str, reading: Reading, run: Run, *, asks: bool) -> Reading:
-    """Show which column is taken for what, and settle where the personal attributes are."""
+    """Show the role of each column, and settle where the personal attributes are."""
     from starshade.project.look import look
 
     looked = look(ratings, reading)
@@ -118,18 +118,18 @@ def _looked(ratings: str, reading: Reading, run: Run, *, asks: bool) -> Reading:
             click.echo(visible(f"{role}: {column} ({why})"), err=True)
         if reading.users is None:
             said = click.prompt(
-                "A file of personal attributes, a row per person, or none",
+                "File of personal attributes, one row per person, or none",
                 default=people or "none",
                 err=True,
             )
             people = "" if said == "none" else said
     elif people and reading.users is None:
-        note(f"{people} has their column of people: its attributes are read, and not released")
+        note(f"{people} has the column of users: its attributes are read but not released")
     return replace(reading, users=people or None)
 
 
 def _read(ratings: str, reading: Reading, run: Run, *, asks: bool) -> tuple[Ratings, Reading]:
-    """Read; what was rated twice is decided here, and told, as nobody can have thought of it."""
+    """Read; decide here which of duplicate ratings counts, with a note."""
     try:
         return reading.read(ratings), reading
     except InputError as error:
@@ -141,17 +141,17 @@ def _read(ratings: str, reading: Reading, run: Run, *, asks: bool) -> tuple[Rati
     if asks:
         run.terminal.close()  # no bar while somebody is to answer
         chosen = click.prompt(
-            "Which of them counts", type=click.Choice(choices), default="last", err=True
+            "Rating that counts", type=click.Choice(choices), default="last", err=True
         )
     else:
         others = ", ".join(f'"{each}"' for each in choices if each != chosen)
-        note(f"the latest date counts, then the last row; on-duplicate may also be {others}")
+        note(f"the latest date counts, then the last row; other values of on-duplicate: {others}")
     resolved = replace(reading, on_duplicate=chosen)
     return resolved.read(ratings), resolved
 
 
 def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
-    """Show what was read, and ask what to do with it."""
+    """Show what was read, and ask for k and the items."""
     from starshade.project.write import suggested
 
     people = counted(table.n_users, "person", "people")
@@ -161,25 +161,23 @@ def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
         f"scale {table.scale}; method {usual['method']}.",
         err=True,
     )
-    k = click.prompt(
-        "Everybody hides among at least (k)", type=Whole(2), default=usual["k"], err=True
-    )
+    k = click.prompt("Minimum class size (k)", type=Whole(2), default=usual["k"], err=True)
     offered = usual.get("items", "all").removeprefix("top:")
-    items = click.prompt("Items: a number of the most rated, or all", default=offered, err=True)
+    items = click.prompt("Number of most rated items, or all", default=offered, err=True)
     if items == "all":
         usual.pop("items", None)
     elif items != offered:
         usual = suggested(table, f"top:{items}" if items.isdigit() else items)
-        click.echo(f"For a choice of items the method is {usual['method']}.", err=True)
+        click.echo(f"Method for selected items: {usual['method']}.", err=True)
     return usual | {"k": k}
 
 
 def _policy_asked() -> dict[str, Any]:
-    """Ask by which policy a release is published."""
+    """Ask for the policy."""
     for name, meaning in POLICIES.items():
         click.echo(f"{name}: {meaning}", err=True)
     policy = click.prompt(
-        "Policy that a release must pass", default=DEFAULT, value_proc=_as_policy, err=True
+        "Policy a release must pass", default=DEFAULT, value_proc=_as_policy, err=True
     )
     return {"policy": policy}
 
@@ -194,16 +192,16 @@ def _as_policy(text: str) -> str:
 
 
 @click.command("run", cls=Explained, example="starshade run --dry-run\nstarshade run")
-@click.option("--dry-run", is_flag=True, help="Read the data and say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Read the data and show what would be done")
 @running(seed=True)
 @click.pass_context
 def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
-    """Run the pipeline of a project; publish if the audit passes.
+    """Run the pipeline; publish if the audit passes.
 
-    Read, anonymize, audit, report. The release continues those that are out, is audited with them,
-    and is published if the verdict is PASS or every other check is covered by an accepted risk
-    (`starshade accept`). A second run without changes does nothing; an interrupted one is resumed.
-    Exit 0: published. Exit 1: FAIL. Exit 4: INCOMPLETE.
+    Read, anonymize, audit, report, as in `starshade.toml`. The release continues published ones
+    and is audited with them. It is published if the verdict is PASS or an accepted risk
+    (`starshade accept`) covers every other check. A second run without changes does nothing; an
+    interrupted run is resumed. Exit 0: published. Exit 1: FAIL. Exit 4: INCOMPLETE.
     """
     from starshade.project.file import NAME, read_project
     from starshade.project.run import run as do
@@ -211,7 +209,7 @@ def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
     project = read_project()
     if project is None:
         raise ConfigError(
-            f"{NAME}: there is none in this folder", advice="`starshade init RATINGS` writes one."
+            f"{NAME}: not in this folder", advice="`starshade init RATINGS` writes one."
         )
     said = {"data": project.data, "release": project.release, "audit": project.audit}
     tell_project([name for name, values in said.items() if values])
@@ -227,7 +225,7 @@ def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
 def _remade(
     project: Project, release: Release, name: str, after: tuple[str, str] | None
 ) -> str | None:
-    """Return the command that makes a release of a project again, beside its file."""
+    """Return the command that repeats a release of a project, next to its file."""
     data = dict(project.data)
     ratings = str(data.pop("ratings"))
     return made_by(release, ratings, name, Reading(**data), *([after] if after else []))
@@ -258,9 +256,9 @@ def _summary(ran: Ran) -> Any:
 @running()
 @click.pass_context
 def check_config(context: click.Context, run: Run) -> None:
-    """Say what is wrong in `starshade.toml`, by line.
+    """Check `starshade.toml`; list errors by line.
 
-    It also names an open question that `starshade run` refuses. Exit 2: something is wrong.
+    Also list an open question, which stops `starshade run`. Exit 2: errors.
     """
     from starshade.project.file import NAME, problems_of, read_project
 
@@ -269,9 +267,9 @@ def check_config(context: click.Context, run: Run) -> None:
         from starshade.project.work import question_of
 
         question = question_of(project)
-    fine = f"{NAME}: nothing is wrong with it."
+    fine = f"{NAME}: no errors."
     if question:
-        fine += f" A question is open, and `starshade run` refuses until it is answered: {question}"
+        fine += f" An open question stops `starshade run`: {question}"
         fine += "; if these are ratings: null-values = []."
     found = [{"line": p.line, "problem": p.text, "advice": p.advice} for p in problems]
     run.emit(
@@ -307,18 +305,20 @@ def check_config(context: click.Context, run: Run) -> None:
     "--up-to",
     required=True,
     metavar="VALUE",
-    help="Largest upper end that is accepted, such as 12%, or 'not measured'.",
+    help="Largest accepted upper bound, such as 12%, or 'not measured'",
 )
-@click.option("--reason", required=True, metavar="TEXT", help="Why it is accepted.")
-@click.option("--by", required=True, metavar="TEXT", help="Who decides: name and office.")
-@click.option("--until", required=True, metavar="DATE", help="Last day, such as 2027-06-30.")
+@click.option("--reason", required=True, metavar="TEXT", help="Reason for the decision")
+@click.option(
+    "--by", required=True, metavar="TEXT", help="Name and office of the person who decides"
+)
+@click.option("--until", required=True, metavar="DATE", help="Last valid day, such as 2027-06-30")
 @running()
 def accept(risk: str, up_to: str, reason: str, by: str, until: str, run: Run) -> None:
     """Accept a risk: record the decision on one check.
 
-    `starshade run` then publishes a release that does not pass, if every check that is no pass is
-    accepted. No figure, verdict or exit code of `audit` changes, and both reports print it. Names
-    of checks: starshade list policies.
+    `starshade run` then publishes a release that does not pass if every failing or unmeasured check
+    is accepted. No figure, verdict or exit code of `audit` changes; both reports print the
+    decision. Names of checks: starshade list policies.
     """
     from starshade.project.accept import NOT_MEASURED
     from starshade.project.file import NAME
@@ -326,12 +326,12 @@ def accept(risk: str, up_to: str, reason: str, by: str, until: str, run: Run) ->
 
     values = {"risk": risk, "up-to": up_to, "reason": reason, "by": by, "until": until}
     acceptance = add_acceptance(Path(), values)
-    of = "that it was not measured" if up_to == NOT_MEASURED else f"up to {acceptance.up_to_text}"
+    of = "not measured" if up_to == NOT_MEASURED else f"up to {acceptance.up_to_text}"
     run.emit(
         {"file": NAME, "accepted": acceptance.to_dict(), "seconds": run.seconds},
         lambda: page(
             words(
-                f"{NAME}: {risk} is accepted, {of}, for the policy {acceptance.policy}, until "
+                f"{NAME}: {risk} accepted, {of}, for the policy {acceptance.policy}, until "
                 f"{acceptance.until.isoformat()}. Next:"
             ),
             command("starshade", "run"),

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 def query(
     context: click.Context, release: str, sql: str, settings: dict[str, Any], run: Run
 ) -> None:
-    """Answer one aggregate query over RELEASE.
+    """Answer an aggregate query on a release.
 
-    Conditions are on what was rated; averages and sums are of personal attributes, with --bounds
-    Age=0:120, for example.
+    Conditions are on items; averages and sums are over personal attributes, with bounds such as
+    --bounds Age=0:120.
     """
     from starshade.query.query import Query
     from starshade.release.folder.read import read_release

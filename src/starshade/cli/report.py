@@ -1,4 +1,4 @@
-"""``starshade report``, and the commands that make a release and its report again."""
+"""``starshade report``, and the commands that repeat a release and its report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ import click
 from starshade.audit.checks.policy import thresholds_of
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.help import BEFORE, JUDGED, OWNER, WRITTEN, grouped
+from starshade.cli.options.help import (
+    BEFORE,
+    EARLIER,
+    EARLIER_PRIVATE,
+    JUDGED,
+    OWNER,
+    PRIVATE,
+    PROBE,
+    WRITTEN,
+    grouped,
+)
 from starshade.cli.options.project import OfRatings
 from starshade.cli.options.shards import whole_store
 from starshade.cli.options.shared import Reading, ensure_free, gathered, reading, said
@@ -34,24 +44,22 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=OfRatings,
-    example="starshade report ratings.csv release/ --private receipt.json --out report.html",
+    example="starshade report ratings.csv release/ --private key.json --out report.html",
 )
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
 @grouped(
     WRITTEN,
-    click.option("--out", required=True, metavar="FILE", help="The HTML file; must not exist."),
+    click.option("--out", required=True, metavar="FILE", help="HTML file; must not exist"),
     click.option(
-        "--public", is_flag=True, help="The edition for everybody: nothing about a single user."
+        "--public", is_flag=True, help="Write the public report, without data on single users"
     ),
 )
 @grouped(
     OWNER,
-    click.option("--private", metavar="FILE", help="The owner's receipt: who is which record."),
+    click.option("--private", metavar="FILE", help=PRIVATE),
 )
-@click.option(
-    "--probe", metavar="FILE", help="Ratings held out of RATINGS before: what recommenders lose."
-)
+@click.option("--probe", metavar="FILE", help=PROBE)
 @partial(
     gathered,
     options=options_of(AuditSettings),
@@ -60,19 +68,8 @@ if TYPE_CHECKING:
 )
 @grouped(
     BEFORE,
-    click.option(
-        "--earlier",
-        metavar="RELEASE",
-        multiple=True,
-        help="A release published before; if together they leave fewer than k alike, or nobody can "
-        "tell, the audit fails. Repeatable.",
-    ),
-    click.option(
-        "--earlier-private",
-        metavar="FILE",
-        multiple=True,
-        help="The receipt of an earlier release, in any order. Repeatable.",
-    ),
+    click.option("--earlier", metavar="RELEASE", multiple=True, help=EARLIER),
+    click.option("--earlier-private", metavar="FILE", multiple=True, help=EARLIER_PRIVATE),
 )
 @reading(items=False, dates=True)
 @running(seed=True)
@@ -91,11 +88,11 @@ def report(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Write a report on RELEASE: one file to read, print and sign.
+    """Write the report on a release, to read, print and sign.
 
-    It says whether the release may be published and why, what was attacked, what was lost and
-    what to do. The internal edition names the users at risk and is readable by you alone; the
-    public one holds nothing about a single user.
+    One HTML file with the verdict, its reasons, the attacks, the utility and the actions to take.
+    The internal report names users at risk, and only you can read the file (mode 0600). The public
+    report has no data on single users.
     """
     # refused before what is slow is loaded
     thresholds_of(limits["threshold"], earlier=bool(earlier))
@@ -133,13 +130,13 @@ def report(
             "verdict": dossier.audit.verdict,
             "pass": dossier.passed,
             "headline": content["verdict"]["headline"],
-            "edition": content["edition"],
+            "audience": content["audience"],
             "out": out,
             "bytes": place.path.stat().st_size,
             "seed": run.seed,
             "seconds": run.seconds,
         },
-        lambda: words(f"{content['verdict']['headline']}. The report is in {out}."),
+        lambda: words(f"{content['verdict']['headline']}. Report: {out}"),
     )
 
 
@@ -152,26 +149,26 @@ def place_for(out: Where, option: str) -> Place:
     """Refuse a place that is taken, and a missing extra, before the long work."""
     if not can_report():
         raise ConfigError(
-            f"{option} {out}: reports need an optional package that is not installed",
+            f"{option} {out}: reports require an optional package that is not installed",
             advice="pip install 'starshade[report]'",
         )
     return ensure_free(out, option=option)
 
 
 def write(dossier: Dossier, place: Place, *, public: bool) -> None:
-    """Write one edition."""
+    """Write the internal or the public report."""
     from starshade.chart import drawable
     from starshade.report.page import save_report
 
     if not drawable():
-        note("charts are sentences: pip install 'starshade[report]' draws them")
+        note("no charts in the report; to draw them: pip install 'starshade[report]'")
     save_report(dossier, place, public=public)
     wrote(place)
 
 
 #: options that change nothing in what is found, and the seed, which comes last
-_ELSEWHERE = {"as_json", "threads", "memory", "quiet", "log_file", "seed"}
-_WRITTEN = {"out", "report"}  # made again a report goes beside the release
+_ELSEWHERE = {"as_json", "json_schema", "threads", "memory", "quiet", "log_file", "seed"}
+_WRITTEN = {"out", "report"}  # a repeated report goes next to the release
 _UNSAID: tuple[Any, ...] = (None, "none", [], {}, "")
 
 
@@ -204,14 +201,12 @@ def made_by(
     ratings: str,
     out: str,
     reading: Reading,
-    after: tuple[str, str] = ("RELEASE-BEFORE", "ITS-RECEIPT"),
+    after: tuple[str, str] = ("RELEASE-BEFORE", "ITS-KEY-FILE"),
 ) -> str | None:
-    """Return the command that makes a release again, byte for byte; None without its receipt.
+    """Return the command that repeats a release byte for byte; None without its key file.
 
-    What the receipt holds and a command cannot say, the content of files, stands in capitals.
-    `after`: where the release lies that it continues, if it does one, and its receipt.
-
-    The release lies at `out`; made again it goes to a place beside.
+    Files whose content the key file holds are named in capitals. `after`: the release that it
+    continues, and its key file. The release is at `out`; the repeated one goes next to it.
     """
     if release.private is None:
         return None
@@ -228,7 +223,8 @@ def made_by(
             words += _spelled(option, config.get(option.name))
     if release.private.chain is not None and release.private.chain.after is not None:
         words += ["--after", after[0], "--after-private", after[1]]
-        words += ["--shortfall", str(config.get("shortfall", "invent"))]
+        shortfall = str(config.get("shortfall", "dummies"))
+        words += ["--shortfall", shortfall.replace("invent", "dummies")]
     elif config.get("items", "all") != "all":
         words += ["--items", config["items"] if not config.get("item_keys") else "ITEMS-FILE"]
     words += [*reading.arguments(), "--seed", str(release.private.seed)]

@@ -37,31 +37,30 @@ _STUDIES = {
     cls=LazyGroup, table=_STUDIES, example="starshade reproduce kl --data ratings.csv --most-k 5"
 )
 def reproduce() -> None:
-    """Run a paper's study on your data, beside the paper's.
+    """Reproduce the papers' studies on your data.
 
-    Its figures and tables, and each of its claims with a verdict.
+    Figures and tables of each paper, and each of its claims with a verdict.
     """
 
 
 @study(
     "kl",
-    "The ratings. [default: made-up ones]",
+    "Ratings [default: synthetic ratings]",
     "--data ratings.csv --most-k 5",
     click.option(
         "--attribute",
         metavar="NAME",
-        help="Numeric personal attribute that queries average. [default: age, else the first]",
+        help="Numeric personal attribute for query averages [default: age, else the first]",
     ),
-    at_least(2, "--most-k", 20, "Every k from 1, the original, up to this."),
-    at_least(1, "--draws", 20, "Queries for each set of items and kind of condition, in each run."),
+    at_least(2, "--most-k", 20, "Largest k; all k from 1 (the original) are run"),
+    at_least(1, "--draws", 20, "Queries per set of items and kind of condition, in each run"),
 )
 def reproduce_kl(asked: Asked, attribute: str | None, most_k: int, draws: int) -> None:
-    """Riyana & Natwichai 2018: what generalization loses.
+    """Reproduce Riyana & Natwichai 2018: loss by generalization.
 
-    Their experiments (section 5) on DATA, or on made-up ratings. Figures 10 to 16: what
-    generalization loses by each method and hierarchy, how wrong queries become, how long it takes.
-    Each claim of the paper is held against what is found here. Without --items the ten most rated
-    are looked at, as in the paper.
+    Experiments of section 5 on --data, or on synthetic ratings. Figures 10 to 16: information loss
+    of each method and hierarchy, query errors and duration. Each claim of the paper has a verdict.
+    Without --items the ten most rated items are used, as in the paper.
     """
     asked.answer(
         asked.ratings("ratings are", dates=False, select=False),
@@ -74,19 +73,18 @@ def reproduce_kl(asked: Asked, attribute: str | None, most_k: int, draws: int) -
 
 @study(
     "ns",
-    "The ratings to attack.",
+    "Ratings to attack",
     "--data ratings.csv --targets 50",
-    at_least(1, "--targets", 300, "Users attacked in each run of a setting, at most."),
+    at_least(1, "--targets", 300, "Users attacked per run of a setting, at most"),
 )
 def reproduce_ns(asked: Asked, targets: int) -> None:
-    """Narayanan & Shmatikov 2008: who is found by a few ratings.
+    """Reproduce Narayanan & Shmatikov 2008: re-identification.
 
-    Their case study (section 5) on DATA. Every figure and table of the paper, the bounds of its
-    theorems, and each of its claims with a verdict. Figures 2 and 3 count single users: the folder
-    is for the owner.
+    Case study of section 5 on --data: every figure and table, the bounds of the theorems, and each
+    claim with a verdict. Figures 2 and 3 count single users: keep the folder internal.
     """
     if asked.data is None:
-        raise ConfigError("--data is missing", advice="Name the ratings to attack with --data.")
+        raise ConfigError("--data is missing", advice="Add the ratings to attack: --data PATH.")
     asked.answer(asked.ratings(""), targets=targets)
 
 
@@ -95,26 +93,30 @@ _KS = (5, 10, 50)
 
 @study(
     "pa",
-    "The ratings. [default: made-up ones, like Netflix]",
+    "Ratings [default: synthetic ratings, similar to Netflix]",
     "--data ratings.csv --k 5",
-    click.option("--n-users", type=Whole(4), help="Without --data: users. [default: 2,000]"),
-    click.option("--n-items", type=Whole(2), help="Without --data: items. [default: 2,000]"),
+    click.option(
+        "--n-users", type=Whole(4), help="Number of users without --data [default: 2,000]"
+    ),
+    click.option(
+        "--n-items", type=Whole(2), help="Number of items without --data [default: 2,000]"
+    ),
     partial(gathered, options=options_of(CompareSettings, "k", default=_KS), name="values"),
 )
 def reproduce_pa(
     asked: Asked, n_users: int | None, n_items: int | None, values: dict[str, Any]
 ) -> None:
-    """Repeat Chang et al.: releases that recommenders train on.
+    """Reproduce Chang et al. 2009: releases for recommenders.
 
-    Chang, Thompson, Wang & Yao's experiments (section 7) on DATA, or on made-up ratings. Tables 1
-    to 3 and figures 3 to 5: how well ratings that were held out are predicted from releases, what
-    padding does to the data, how users are grouped; to the letter, as we read it, by our method,
-    and with one change at a time. Each claim of the paper has a verdict.
+    Experiments of section 7 of Chang, Thompson, Wang & Yao on --data, or on synthetic ratings.
+    Tables 1 to 3 and figures 3 to 5: prediction of held-out ratings from releases, effect of
+    padding, grouping of users. Variants: the paper's text literally, our reading of it, our
+    method, and one change at a time. Each claim of the paper has a verdict.
     """
     if asked.data is not None and (n_users or n_items):
         raise ConfigError(
-            "--n-users and --n-items say how much to make up, and --data names ratings",
-            advice="Leave out one or the other.",
+            "--n-users and --n-items are the size of synthetic ratings, and --data gives ratings",
+            advice="Omit either.",
         )
     asked.answer(
         asked.ratings("ratings are", dates=False),
@@ -128,43 +130,42 @@ _SENSITIVE = click.option(
     "--sensitive",
     metavar="ITEM",
     multiple=True,
-    help="Id of a sensitive item; may be repeated. [default: the last of the most rated]",
+    help="Id of a sensitive item; repeatable [default: the last of the most rated]",
 )
-_TOP = at_least(2, "--top", 20, "Most rated items that are looked at under three null rules.")
-_REPEATS = at_least(1, "--repeats", 3, "Runs of each timed check; the median counts.")
+_TOP = at_least(2, "--top", 20, "Number of most rated items tested under three null rules")
+_REPEATS = at_least(1, "--repeats", 3, "Runs of each timed check; the median counts")
 
 
 @study(
     "sr",
-    "The ratings. [default: a made-up survey]",
+    "Ratings [default: a synthetic survey]",
     "--runs 1 --trials 10",
     _SENSITIVE,
     _TOP,
     click.option(
         "--attribute",
         metavar="NAME",
-        help="Personal attribute to predict. [default: gender, else the first that can be]",
+        help="Personal attribute to predict [default: gender, else the first suitable one]",
     ),
-    at_least(1, "--trials", 50, "Trials of each prediction."),
+    at_least(1, "--trials", 50, "Trials of each prediction"),
     _REPEATS,
 )
 def reproduce_sr(asked: Asked, **settings: Any) -> None:
-    """Sun & Sun 2013: surveys in which ratings are near others'.
+    """Reproduce Sun & Sun 2013: (k, eps, l)-anonymity of surveys.
 
-    Their experiments (section 7) on DATA, or on a made-up survey. Figures 3 to 8: the work of
-    checking (k, eps, l)-anonymity, what the interval anonymizer costs, and what ratings tell of a
-    person before and after. Each claim of the paper is held against what is found here.
+    Experiments of section 7 on --data, or on a synthetic survey. Figures 3 to 8: effort of checking
+    (k, eps, l)-anonymity, cost of the interval anonymizer, and inference from ratings before and
+    after. Each claim of the paper has a verdict.
     """
     asked.answer(asked.ratings("a survey is", dates=False), **settings)
 
 
-@study("sq", "The ratings. [default: a made-up survey]", "--repeats 1", _SENSITIVE, _TOP, _REPEATS)
+@study("sq", "Ratings [default: a synthetic survey]", "--repeats 1", _SENSITIVE, _TOP, _REPEATS)
 def reproduce_sq(asked: Asked, **settings: Any) -> None:
-    """Run Sun, Wang & Li: how fast (k, eps, l) can be checked.
+    """Reproduce Sun, Wang & Li: speed of checking (k, eps, l).
 
-    Their experiments on DATA, or on a made-up survey. Figures 1 and 2: the work of checking (k,
-    eps, l)-anonymity by slicing and by comparing every pair. Each claim of the paper is held
-    against what is found here.
+    Experiments on --data, or on a synthetic survey. Figures 1 and 2: effort of checking (k, eps,
+    l)-anonymity by slicing and by comparing every pair. Each claim of the paper has a verdict.
     """
     asked.answer(asked.ratings("a survey is", dates=False), **settings)
 
@@ -174,11 +175,11 @@ def reproduce_sq(asked: Asked, **settings: Any) -> None:
     cls=Explained,
     example="starshade reproduce all --data ratings.csv --runs 1 --out site/",
 )
-@click.option("--data", metavar="PATH", help="The ratings. [default: made-up ones]")
+@click.option("--data", metavar="PATH", help="Ratings [default: synthetic ratings]")
 @RUNS
 @grouped(
     WRITTEN,
-    click.option("--out", metavar="DIR", required=True, help="Write the site to this folder."),
+    click.option("--out", metavar="DIR", required=True, help="Folder for the site"),
     RESUME,
 )
 @reading()
@@ -186,11 +187,10 @@ def reproduce_sq(asked: Asked, **settings: Any) -> None:
 def reproduce_all(
     data: str | None, out: str, runs: int, resume: bool, reading: Reading, run: Run
 ) -> None:
-    """Run the studies of all papers, and write a site.
+    """Run the studies of all papers and write a site.
 
-    On DATA, or on made-up ratings. A page for each paper, with its figures, its claims and whether
-    they hold; a first page that sums up. Begin with index.html. Single users are counted in it: the
-    folder is for the owner.
+    On --data, or on synthetic ratings. One page per paper with its figures, its claims and their
+    verdicts, and a summary in index.html. Single users are counted: keep the folder internal.
     """
     from starshade.cli.report import place_for
 
@@ -227,13 +227,13 @@ def _summed_up(found: Everything, end: str) -> Any:
 
 
 @click.command(
-    name="compare", cls=Explained, example="starshade reproduce compare site/ --out beside/"
+    name="compare", cls=Explained, example="starshade reproduce compare site/ --out compared/"
 )
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
-@click.option("--out", metavar="DIR", help="Write what was found of every claim to this folder.")
+@click.option("--out", metavar="DIR", help="Folder for the results of every claim")
 @running()
 def reproduce_compare(folders: tuple[str, ...], out: str | None, run: Run) -> None:
-    """Set the claims of several runs beside each other.
+    """Compare the claims of several runs.
 
     One paper, or all, on several data sets. Each FOLDER was written by `starshade reproduce NAME
     --out` or `reproduce all --out`.

@@ -23,22 +23,21 @@ if TYPE_CHECKING:
     default="starshade-studio",
     show_default=True,
     metavar="DIR",
-    help="Where data, results and releases are kept; made if it does not exist.",
+    help="Folder for data, results and releases; created if missing",
 )
 @click.option(
     "--port",
     type=Whole(1, 65535),
-    help="Port on this machine. [default: 8321, or any that is free]",
+    help="Port on this machine [default: 8321, or any free port]",
 )
 @click.option(
     "--plain-host",
     is_flag=True,
-    help="Serve http://127.0.0.1 with a token in each address; for browsers that do not open names "
-    "in .localhost.",
+    help="Serve http://127.0.0.1 with a token in each address, for browsers without .localhost",
 )
-@click.option("--no-browser", is_flag=True, help="Do not open the page in a browser.")
+@click.option("--no-browser", is_flag=True, help="Do not open a browser")
 @click.option(
-    "--max-upload", metavar="SIZE", default="4G", show_default=True, help="Largest upload taken."
+    "--max-upload", metavar="SIZE", default="4G", show_default=True, help="Largest upload"
 )
 @running()
 def studio(
@@ -50,10 +49,10 @@ def studio(
     max_upload: str,
     run: Run,
 ) -> None:
-    """Do the whole job on a local page, in a browser.
+    """Open the graphical interface in a browser.
 
     Read, attack, compare, release, report. Nothing leaves this machine: only a browser on it that
-    was given the address can see the page. Ctrl-C ends it; what was finished is kept in the work
+    has the address can open the studio. Ctrl-C ends the studio; finished work is kept in the work
     folder.
     """
     from starshade.budget import parse_bytes
@@ -62,7 +61,7 @@ def studio(
     try:
         most = parse_bytes(max_upload)
     except ConfigError as error:
-        message = f"--max-upload {max_upload}: no size of a file"
+        message = f"--max-upload {max_upload}: not a file size"
         raise ConfigError(message, advice="Examples: 500M, 4G.") from error
     open_studio(
         work,
@@ -81,13 +80,13 @@ def _ready(opened: Opened, plain_host: bool) -> Any:
     otherwise = (
         "A browser keeps this address, token included, in its history."
         if plain_host
-        else "If the browser does not open this name, end the studio; start it with --plain-host."
+        else "If the browser cannot open this name, restart the studio with --plain-host."
     )
     return page(
-        words("The studio is open. Its address:"),
+        words("The studio is running at:"),
         Text(f"  {opened.address}", no_wrap=True, overflow="ignore"),  # to be copied whole
         words(
-            "Only this machine can reach it, and only with that address: do not pass it on. "
+            "Only this machine can reach it, and only with this address: do not share it. "
             f"{otherwise} Results are kept in {opened.work}. Ctrl-C ends the studio."
         ),
     )

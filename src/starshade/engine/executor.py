@@ -84,6 +84,6 @@ def _read(file: Path) -> Any:
         return unpickled(file, file.stem)
     except ValueError:
         raise EngineError(
-            f"{place_of(file.parent)}: what executors were to read there was changed by another",
-            advice="Put the store where nobody else may write.",
+            f"{place_of(file.parent)}: files for executors were changed by another process",
+            advice="Put the store where no other user can write.",
         ) from None

@@ -103,9 +103,9 @@ def filling(folder: Path) -> Iterator[None]:
     except OSError as error:
         what = "no space left" if error.errno in FULL else "cannot be written"
         raise OutputError(
-            f"{place_of(folder)}: {what} for what is finished of this run "
-            f"({os.strerror(error.errno or 0)}); what was finished before is kept",
-            advice=f"Free some space there, and go on with {named('resume', True)}.",
+            f"{place_of(folder)}: {what} for the finished parts of this run "
+            f"({os.strerror(error.errno or 0)}); earlier parts are kept",
+            advice=f"Free some space there, and resume with {named('resume', True)}.",
         ) from error
 
 
@@ -139,7 +139,10 @@ def journal_in(place: Path, *, resume: bool) -> Iterator[Journal]:
         folder, handle = own(place, _PREFIX, make_folder)
     except OSError as error:
         reason = os.strerror(error.errno or 0)
-        note(f"{place}: {reason}: what is finished is not kept, a run that is killed begins again")
+        note(
+            f"{place}: {reason}: finished parts are not kept; an interrupted run starts "
+            "from the beginning"
+        )
         yield Journal(None)
         return
     try:
@@ -155,7 +158,10 @@ def journal_in(place: Path, *, resume: bool) -> Iterator[Journal]:
         except BaseException:
             if any(folder.rglob(f"*{_ANSWER}")):
                 going_on = named("resume", True)
-                note(f"what is finished is kept in {place}: the same with {going_on} goes on")
+                note(
+                    f"finished parts are kept in {place}; to resume, repeat the command "
+                    f"with {going_on}"
+                )
             else:
                 with suppress(OSError):
                     remove(folder, handle)
@@ -174,12 +180,14 @@ def _take_over(place: Path, journal: Journal) -> str:
         taken, refused = taken + of_this[0], refused + of_this[1]
         with suppress(OSError):
             remove(left, handle)
-    changed = f"{refused:,} finished parts were not written by you here, or were changed since"
+    changed = (
+        f"{refused:,} finished parts were not written by this user here, or were changed since"
+    )
     if not taken:
-        why = changed if refused else "no interrupted run has left a finished part here"
+        why = changed if refused else "no finished part of an interrupted run was found"
         return f"starting from the beginning: {why}"
     said = f"resuming from {taken:,} finished parts" + f"; {changed}" * bool(refused)
-    return f"{said}; other settings, seeds or ratings find none"
+    return f"{said}; only parts with the same settings, seed and ratings can be resumed"
 
 
 def _take_from(left: Path, journal: Journal, depth: int = 1) -> tuple[int, int]:

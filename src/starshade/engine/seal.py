@@ -136,7 +136,7 @@ def unpickled(file: Path, digest: str) -> Any:
     with _opened(file) as found:
         content = found.read()
     if not hmac.compare_digest(hashlib.sha256(content).hexdigest(), digest):
-        raise ValueError(f"{file}: was changed by another")
+        raise ValueError(f"{file}: was changed by another process")
     return pickle.loads(content)
 
 

@@ -34,7 +34,7 @@ _OF_THIS_MACHINE = _OF_A_CLUSTER | {
 _PORTS = {"sc": 15002, "https": 443, "http": 80}
 _WAIT = 10  # seconds
 PATIENCE = 30  # seconds until some executor should have begun
-_RUNNING = "Is it running, and is that its address? local[2] is Spark on this machine."
+_RUNNING = "Check that it runs and that the address is right; local[2] is Spark on this machine."
 _INSTALL = "Install it: pip install 'starshade[spark]'."
 
 
@@ -68,7 +68,7 @@ def session_at(master: str | None) -> Iterator[Any]:
             raise ConfigError(f"the engine spark needs {error.name}", advice=_INSTALL) from None
         except Exception as error:
             raise ConfigError(
-                f"{called('master')} {_shown(url) or 'as configured'}: Spark did not begin: "
+                f"{called('master')} {_shown(url) or 'as configured'}: Spark did not start: "
                 f"{_said(error, url)}",
                 advice=_RUNNING,
                 setting="master",
@@ -108,8 +108,8 @@ def _begin(configured: dict[str, str]) -> Any:
 def note_that_nobody_began() -> None:
     """Say that no executor has begun in all that time."""
     note(
-        f"no executor has begun within {PATIENCE} seconds: is one free? Other applications, a "
-        "Connect server among them, may have taken all"
+        f"no executor has started within {PATIENCE} seconds. Other applications, including a "
+        "Connect server, may use all of them"
     )
 
 
@@ -145,8 +145,8 @@ def _refuse_other_packages() -> None:
         if not bounds[">"] <= _numbers(there) < bounds["<"]:
             raise ConfigError(
                 f"{name} {there} is installed; the engine spark needs {allowed}",
-                advice="Install one that fits, best in an environment of its own: "
-                "pip install 'starshade[spark]'.",
+                advice="Install a supported version, best in a separate environment: pip "
+                "install 'starshade[spark]'.",
             )
 
 
@@ -156,13 +156,14 @@ def _refuse_other_masters(url: str) -> None:
         r"local(-cluster)?(\[.+\])?|yarn|spark://.+:\d+\D*|k8s://https?://.+|sc://.+", url
     ):
         raise ConfigError(
-            f"{called('master')} {_shown(url)!r}: is no master of Spark's",
-            advice="local[2], spark://HOST:7077, sc://HOST:15002, k8s://https://HOST:PORT or yarn.",
+            f"{called('master')} {_shown(url)!r}: not a Spark master",
+            advice="Allowed: local[2], spark://HOST:7077, sc://HOST:15002, "
+            "k8s://https://HOST:PORT or yarn.",
             setting="master",
         )
     if url == "yarn" and not {"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & os.environ.keys():
         raise ConfigError(
-            f"{called('master')} yarn: nothing says where that is",
+            f"{called('master')} yarn: the address of the cluster is not configured",
             advice="Set HADOOP_CONF_DIR to the folder of the cluster's configuration "
             "(core-site.xml, yarn-site.xml).",
             setting="master",
@@ -170,7 +171,7 @@ def _refuse_other_masters(url: str) -> None:
     scheme, _, rest = url.removeprefix("k8s://").partition("://")
     if rest and not any(_listens(each, scheme) for each in rest.partition("/")[0].split(",")):
         raise ConfigError(
-            f"{called('master')} {_shown(url)}: nobody listens there",
+            f"{called('master')} {_shown(url)}: no server listens there",
             advice=_RUNNING,
             setting="master",
         )
@@ -196,7 +197,9 @@ def _said(error: Exception, url: str) -> str:
     said = str(error).strip().partition("\n")[0]
     secret = [part for part in re.split(r"\W+", url) if part and part not in _shown(url)]
     if any(part in said for part in secret):
-        return f"{type(error).__name__}, in words that quote what stands beside the address"
+        return (
+            f"{type(error).__name__} (its message is withheld: it quotes text next to the address)"
+        )
     return said
 
 
@@ -209,14 +212,14 @@ def _refuse_other_java() -> None:
     )
     if java is None:
         there = f"in JAVA_HOME ({home})" if home else "on the path"
-        raise ConfigError(f"Spark needs Java, and there is none {there}", advice=advice)
+        raise ConfigError(f"Spark needs Java; none was found {there}", advice=advice)
     told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     said = re.search(r'version "([\d.]+)', told)
     major, *minor = _numbers(said[1]) if said else (0,)
     major = minor[0] if major == 1 and minor else major  # 1.8 is Java 8
     if major < _JAVA:
         raise ConfigError(
-            f"{java}: is Java {major or 'of an unknown version'}, and Spark needs {_JAVA} or later",
+            f"{java}: is Java {major or 'of an unknown version'}; Spark needs {_JAVA} or later",
             advice=advice,
         )
 

@@ -14,20 +14,20 @@ class EngineSettings:
 
     engine: Literal["local", "spark"] = settable(
         "Engine",
-        "Of a store of shards: who works on them; local is this machine, spark a cluster that sees "
-        "the store under the same name.",
+        "Execution engine for partitioned stores: local (this machine), or spark (the store "
+        "must be mounted at the same path).",
         default="local",
     )
     master: str | None = settable(
         "Address of the cluster",
         "local[2], spark://HOST:7077, yarn, k8s://…, or sc://HOST:15002 of a Connect server.",
         default=None,
-        unset="as Spark is configured",
+        unset="as configured for Spark",
         beside=("engine", "spark"),
     )
     resume: bool = settable(
-        "Go on with a run that was killed",
-        "Of a store of shards (audit: of any ratings): go on with the same command that was killed "
-        "or stopped; give its seed.",
+        "Resume an interrupted run",
+        "Resume an interrupted run: repeat the command with its seed (partitioned stores; "
+        "audit: any ratings).",
         default=False,
     )

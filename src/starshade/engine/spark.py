@@ -33,8 +33,8 @@ from starshade.scratch import PART
 
 _POLL = 0.1  # seconds between two looks for answers
 _THE_SAME = (
-    "Give them the same wheel or packed environment, and its Python (spark.pyspark.python, or "
-    "PYSPARK_PYTHON)."
+    "Give executors the same wheel or packed environment, and its Python (spark.pyspark.python, "
+    "or PYSPARK_PYTHON)."
 )
 _LATE = 30  # looks for an answer that is said to be there: a shared folder may show it late
 
@@ -66,8 +66,8 @@ class Spark:
     def __post_init__(self) -> None:
         if self.journal.folder is None:
             raise errors.ConfigError(
-                "nothing can be written beside the shards, and there executors leave their answers",
-                advice="Put the store where you, and the executors, may write.",
+                "the store cannot be written to, and executors put their results there",
+                advice="Put the store where you and the executors can write.",
             )
 
     @property
@@ -111,7 +111,7 @@ class Spark:
                 asked.result()
                 looks += 1
                 if looks > _LATE:
-                    raise self._unseen("see what they wrote in")
+                    raise self._unseen("find their own files in")
                 sleep(_POLL)
         return found
 
@@ -149,19 +149,20 @@ class Spark:
         if "version" in told:
             has = f"starshade {told['version']}" if told["version"] else "no starshade"
             return errors.EngineError(
-                f"executors have {has}; here it is {__version__}",
+                f"executors have {has}; this machine has {__version__}",
                 advice=_THE_SAME,
             )
         if "broken" in told:
             return errors.EngineError(
                 f"executors cannot load starshade: {told['broken']}",
-                advice="Is their environment whole, and have they memory to load it "
-                "(spark.executor.memoryOverhead, spark.executor.pyspark.memory)?",
+                advice="Check that their environment is complete and that they have the memory "
+                "to load it (spark.executor.memoryOverhead, "
+                "spark.executor.pyspark.memory).",
             )
         if "full" in told:
             return errors.OutputError(
-                f"{self._place}: no room for what executors leave there ({told['full']})",
-                advice="Free some space there, or let files be larger.",
+                f"{self._place}: no space left for the results of executors ({told['full']})",
+                advice="Free some space there, or raise the limit on file size.",
             )
         return _short() if "short" in told else self._unseen(told["cannot"])
 
@@ -173,7 +174,7 @@ class Spark:
     def _unseen(self, what: str) -> errors.EngineError:
         return errors.EngineError(
             f"{self._place}: executors cannot {what} this folder",
-            advice="Put the store where the driver and all executors see it under the same name, "
+            advice="Put the store where the driver and all executors see it at the same path, "
             "as the same user.",
         )
 
@@ -215,17 +216,18 @@ def _in_words(error: Exception) -> Exception:
         return _short()
     if "PYTHON_VERSION_MISMATCH" in said:
         return errors.EngineError(
-            "executors have another Python than this one",
+            "executors have another Python version than this machine",
             advice="Set PYSPARK_PYTHON, or give them a packed environment, of the same version.",
         )
     if absent := re.search(r"ModuleNotFoundError: No module named '(\w+)", said):
-        return errors.EngineError(f"executors have no {absent[1]}", advice=_THE_SAME)
+        return errors.EngineError(f"executors lack the module {absent[1]}", advice=_THE_SAME)
     return errors.InternalError(f"Spark gave up: {said.partition('JVM stacktrace')[0].strip()}")
 
 
 def _short() -> errors.EngineError:
     return errors.EngineError(
-        "an executor was lost, or had too little memory for a shard, however often it was tried",
-        advice="Give them more (spark.executor.memoryOverhead is what Python has), let fewer tasks "
-        "share one (spark.task.cpus), or write the store anew in more shards.",
+        "an executor was lost, or had too little memory for a partition, in every attempt",
+        advice="Give executors more memory (spark.executor.memoryOverhead is what Python has), "
+        "let fewer tasks share one (spark.task.cpus), or write the store with more "
+        "partitions.",
     )

@@ -46,7 +46,7 @@ class SideFile:
 
     most: int
     name: str = ""
-    advice: str = "Check the path and that you may read it."
+    advice: str = "Check the path and your permission to read it."
     error: type[UserError] = ConfigError
     unread: str = "cannot be read"
     instead: str = SAVE
@@ -54,13 +54,13 @@ class SideFile:
 
 PROJECT_FILE = SideFile(_MIB, advice="`starshade init RATINGS` writes one.")
 POLICY_FILE = SideFile(_MIB, "policy", "`starshade list policies` names those that come with it.")
-PROJECT_STATE = SideFile(64 * _MIB, advice="Put a backup of it back.")
+PROJECT_STATE = SideFile(64 * _MIB, advice="Restore it from a backup.")
 ITEM_LIST = SideFile(
     256 * _MIB, "items", "Give top:N, or the path of a file with one item id per line."
 )
 USER_LIST = SideFile(
     256 * _MIB,
-    advice="Give a file with one id a line, as they stand in the ratings, or - for standard input.",
+    advice="Give a file with one id per line, written as in the ratings, or - for standard input.",
 )
 HIERARCHY = SideFile(
     64 * _MIB,
@@ -80,7 +80,7 @@ STORE_COLUMN = SideFile(
     2**62,
     error=InputError,
     unread="cannot be read as part of a store",
-    instead="Put the file back as it was, or read the original data again and save it anew.",
+    instead="Restore the file from a copy, or read the original data again and save a new store.",
 )
 REPRODUCTION = SideFile(
     64 * _MIB, advice="Name folders that `starshade reproduce … --out` wrote.", error=InputError
@@ -175,7 +175,7 @@ def _refuse_other(place: str | Path | int, shown: str, kind: SideFile) -> None:
     """Refuse what is no regular file, or a larger one than the kind allows."""
     if what := irregular(place):
         raise kind.error(
-            f"{shown}: {kind.unread} (it is {what}, no regular file)", advice=kind.instead
+            f"{shown}: {kind.unread} (it is {what}, not a regular file)", advice=kind.instead
         )
     if (size := os.stat(place).st_size) > kind.most:
         raise _too_large(shown, kind, f"{size:,} bytes")
@@ -210,7 +210,7 @@ def shown_path(path: object) -> str:
 
 def _refuse_irregular(place: Path | int) -> None:
     if what := irregular(place):
-        raise OSError(errno.EINVAL, f"is {what}, no regular file")
+        raise OSError(errno.EINVAL, f"is {what}, not a regular file")
 
 
 def _called(path: object, kind: SideFile) -> str:
@@ -220,7 +220,7 @@ def _called(path: object, kind: SideFile) -> str:
 def _too_large(shown: str, kind: SideFile, size: str = "more") -> UserError:
     return kind.error(
         f"{shown}: {size}; at most {kind.most:,} bytes are read",
-        advice="Check that this is the file that is meant.",
+        advice="Check that this is the intended file.",
     )
 
 

@@ -89,6 +89,6 @@ def no_toml(error: tomllib.TOMLDecodeError, text: str) -> tuple[int, str, str]:
     number = int(found[1]) if found else len(lines)  # "end of document"
     key = Lines.key_in(lines[number - 1]) if number <= len(lines) else ""
     if what == "Cannot overwrite a value" and key:
-        return number, f"no TOML: {key} stands here a second time", "Leave one of them out."
-    advice = 'Texts stand in quotes, lists in brackets: items = "top:50", known = [2, 4].'
-    return number, f"no TOML: {what[0].lower()}{what[1:]}", advice
+        return number, f"invalid TOML: {key} is defined more than once", "Remove one of them."
+    advice = 'Texts need quotes, lists need brackets: items = "top:50", known = [2, 4].'
+    return number, f"invalid TOML: {what[0].lower()}{what[1:]}", advice

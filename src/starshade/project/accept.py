@@ -72,18 +72,20 @@ class Acceptance:
     def covers(self, check: Check, policy: Policy, today: datetime.date) -> str:
         """Return why it does not cover a check; empty: it does."""
         if self.policy != stated(policy):
-            return f"it is for {self.policy}, and the policy is {stated(policy)}"
+            return f"it covers {self.policy}; the policy is {stated(policy)}"
         if today > self.until:
-            return f"it ended on {self.until.isoformat()}"
+            return f"it expired on {self.until.isoformat()}"
         if _unmeasured(check):
             return (
-                "" if self.up_to is None else f"it is up to {self.up_to_text}, not for unmeasured"
+                ""
+                if self.up_to is None
+                else f"it covers up to {self.up_to_text}, not an unmeasured check"
             )
         if self.up_to is None:
-            return f"it is for {NOT_MEASURED}, and the check was measured"
+            return f"it covers {NOT_MEASURED}; the check was measured"
         assert check.rate is not None
         if check.rate.high > float(self.up_to) + 1e-9:
-            return f"it is up to {self.up_to_text}, and the figure reaches {check.rate.high:.1%}"
+            return f"it covers up to {self.up_to_text}; the value reaches {check.rate.high:.1%}"
         return ""
 
 
@@ -137,7 +139,7 @@ class Decision:
             used |= dict.fromkeys(counts[:1])
             open_ |= not counts
             if not counts:
-                gaps += [f"{check.name}: the acceptance does not count: {r}" for r in why.values()]
+                gaps += [f"{check.name}: the acceptance does not apply: {r}" for r in why.values()]
         if open_:
             return cls(audit, "", (), tuple(gaps))
         return cls(audit, "acceptance", tuple(used), tuple(gaps))
@@ -187,7 +189,7 @@ def read_acceptances(
     """
     if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
         return (), (
-            (0, "", f"{SECTION}: is a list of sections", f"Begin each with [[{SECTION}]]."),
+            (0, "", f"{SECTION}: must be a list of sections", f"Begin each with [[{SECTION}]]."),
         )
     right, wrong = [], []
     for number, entry in enumerate(entries, 1):
@@ -199,7 +201,7 @@ def read_acceptances(
 
 
 _KEYS = ("risk", "up-to", "policy", "reason", "by", "until")
-_LIKE = "`starshade accept` writes complete ones."
+_LIKE = "`starshade accept` writes complete sections."
 
 
 def _problems(entry: Mapping[str, Any]) -> Iterator[Problem]:
@@ -236,7 +238,7 @@ def _wrong(key: str, value: Any, entry: Mapping[str, Any]) -> str:
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         return "must be a text"
     if key == "risk" and check_named(value) not in CHECKED:
-        return f"there is no such check; checks are {', '.join(CHECKED)}"
+        return f"unknown check; checks are {', '.join(CHECKED)}"
     return ""
 
 

@@ -31,7 +31,7 @@ class Wrong(NamedTuple):
     advice: str
 
 
-_ELSEWHERE = 'Name a folder of its own, for example to = "published".'
+_ELSEWHERE = 'Name a separate folder, for example to = "published".'
 _HOME = re.compile(r"~[^/]*/")
 
 
@@ -76,8 +76,8 @@ def _unread_homes(project: Project) -> Iterator[Wrong]:
             alone = name == "to" and value.startswith("~")
             for text in texts_in(value):
                 if alone or _HOME.match(text):
-                    what = f"{text!r}: ~ does not mean a home folder here"
-                    yield Wrong(section, name, what, "Write the path in full.")
+                    what = f"{text!r}: ~ is not expanded here"
+                    yield Wrong(section, name, what, "Write the full path.")
 
 
 def _no_place(project: Project, folder: Path) -> Iterator[Wrong]:
@@ -85,11 +85,11 @@ def _no_place(project: Project, folder: Path) -> Iterator[Wrong]:
     to = _to(project)
     place, what = folder / to, f"to = {to!r}"
     if "\0" in to or not to:
-        yield Wrong("publish", "to", f"{what}: is no name of a folder", _ELSEWHERE)
+        yield Wrong("publish", "to", f"{what}: is not a valid folder name", _ELSEWHERE)
         return
     if os.path.islink(place):
-        advice = "Put a folder in its place, or name the folder that it leads to."
-        yield Wrong("publish", "to", f"{what}: is a link, and may lead elsewhere tomorrow", advice)
+        advice = "Replace it by a folder, or name the folder that it leads to."
+        yield Wrong("publish", "to", f"{what}: is a link, whose target may change", advice)
         return
     try:
         above = resolve_folder(place)
@@ -121,8 +121,8 @@ def _given_away(project: Project, folder: Path) -> Iterator[Wrong]:
             continue
         inside = to in place.parents or (to == place and text == source)
         if inside and os.path.exists(place):
-            what = f"to = {_to(project)!r}: whoever gets what is published there would get "
-            what += f"what [{section}] {name.replace('_', '-')} names too"
+            what = f"to = {_to(project)!r}: the published folder would contain "
+            what += f"the file that [{section}] {name.replace('_', '-')} names"
             yield Wrong("publish", "to", what, _ELSEWHERE)
             return
 
@@ -151,8 +151,8 @@ def _receipts(project: Project) -> Iterator[Wrong]:
             "publish",
             "earlier_private",
             f"{len(earlier)} named by earlier, {len(receipts)} by earlier-private: each release "
-            "has its receipt",
-            "Name a receipt for each release, in the same order, or none.",
+            "needs its private key file",
+            "Name one private key file per release, in the same order, or none.",
         )
 
 
@@ -173,11 +173,13 @@ def _long_and_wide(project: Project) -> Iterator[Wrong]:
     wide = data.get("wide") or data.get("format") == "wide"
     for name in OF_LONG if wide else OF_WIDE:
         if data.get(name):
-            what, instead = ("long", "this one is wide") if wide else ("wide", "this one is long")
+            what, instead = (
+                ("long", "this table is wide") if wide else ("wide", "this table is long")
+            )
             yield Wrong(
                 "data",
                 name,
-                f"{name.replace('_', '-')}: names a column of a {what} table, and {instead}",
+                f"{name.replace('_', '-')}: names a column of a {what} table, but {instead}",
                 "Remove the line; a wide table has id-col, item-cols and attribute-cols."
                 if wide
                 else "Add wide = true, or remove the line.",

@@ -29,7 +29,7 @@ VERSION = 2  # from 2 on, a code for "no answer" is a question until null-values
 _READS = (1, VERSION)
 ENVIRONMENT = "STARSHADE_SET_"
 
-_PLAIN = "Give one value, as the file would have it."
+_PLAIN = "Give one value, in the syntax of the file."
 
 
 def key_of(name: str) -> str:
@@ -44,7 +44,9 @@ _FORMERLY = {
     if setting.formerly
 }
 #: what earlier versions knew: section, key → what holds instead
-_IGNORED = {("audit", "judge"): "the policy decides, and what was not measured is INCOMPLETE."}
+_IGNORED = {
+    ("audit", "judge"): "the policy decides, and checks without a measurement are INCOMPLETE."
+}
 
 Values = Mapping[str, Any]
 
@@ -111,7 +113,7 @@ def sections(method: str) -> dict[str, dict[str, Setting]]:
     Examples
     --------
     >>> list(sections("mondrian")), sections("mondrian")["data"]["user-col"].label
-    (['data', 'release', 'audit', 'publish'], 'Column of the people')
+    (['data', 'release', 'audit', 'publish'], 'Column of the users')
     """
     own = settings_of(find(ENTRIES, method, "method").declaration())
     return {
@@ -156,9 +158,9 @@ def _parsed(text: str, folder: Path) -> tuple[Project, list[Problem]]:
         problems.append(
             Problem(
                 _line(text, project, "publish", "to"),
-                f"to = {str(to)!r}: whoever gets what is published there would get {FOLDER} and "
-                "the receipts in it too",
-                'Name a folder of its own, for example to = "published".',
+                f"to = {str(to)!r}: the published folder would contain {FOLDER} and its private "
+                "key files",
+                'Name a separate folder, for example to = "published".',
             )
         )
     for section, name, what, advice in what_is_wrong(project, folder):
@@ -167,7 +169,7 @@ def _parsed(text: str, folder: Path) -> tuple[Project, list[Problem]]:
     for section, name in secrets_in(project):
         line = _line(text, project, section, key_of(name))
         where = f"{NAME}, line {line}" if line else NAME
-        note(f"{where}: {key_of(name)} holds a password or a key. {SECRETS_LIE}")
+        note(f"{where}: {key_of(name)} contains a password or a key. {SECRETS_LIE}")
     return project, problems
 
 
@@ -212,7 +214,7 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
         kept[section] = {}
         for key, value in _table(said, section, lines, problems).items():
             if (section, key) in _IGNORED:
-                note(f"{key} of [{section}] means nothing now: {_IGNORED[section, key]}")
+                note(f"{key} of [{section}] no longer has an effect: {_IGNORED[section, key]}")
                 continue
             setting = known.get(key) or _renamed(key, known)
             line = 0 if (section, key) in taken else lines.of(section, key)
@@ -232,7 +234,7 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
         near = _near(section, kept)
         problems.append(
             Problem(
-                lines.of(section), f"[{section}]: there is no such section",
+                lines.of(section), f"[{section}]: unknown section",
                 f"Sections are {', '.join([*kept, SECTION])}.{near}",
             )
         )  # fmt: skip
@@ -246,8 +248,8 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
 def _text(path: Path) -> str:
     if path.is_dir():
         raise ConfigError(
-            f"{path}: is a folder, and the project file is to lie there",
-            advice="Give the folder another name; `starshade init RATINGS` writes the file.",
+            f"{path}: is a folder, but the project file needs this name",
+            advice="Rename the folder; `starshade init RATINGS` writes the file.",
         )
     return read_side_text(path, PROJECT_FILE)
 
@@ -265,7 +267,7 @@ def _version(said: Mapping[str, Any], lines: Lines) -> Iterator[Problem]:
         yield Problem(
             lines.of("", "version"),
             f"version = {shown(version)}: this starshade reads versions 1 and {VERSION}",
-            "Use the starshade that it was written for, or write it anew: starshade init.",
+            "Use the starshade version that wrote it, or write a new file: starshade init.",
         )
 
 
@@ -280,8 +282,8 @@ def _override(
         section, _, key = variable.removeprefix(ENVIRONMENT).lower().partition("_")
         if section not in ("data", "release", "audit", "publish") or not key:
             problems.append(
-                Problem(0, f"{variable}: no setting is called so",
-                        f"It reads like {ENVIRONMENT}RELEASE_K=5.")
+                Problem(0, f"{variable}: unknown setting",
+                        f"The form is {ENVIRONMENT}RELEASE_K=5.")
             )  # fmt: skip
             continue
         table = said.setdefault(section, {})
@@ -324,7 +326,7 @@ def _table(
     if isinstance(table, dict):
         return table
     advice = f"Begin it with a line [{section}]."
-    problems.append(Problem(lines.of("", section), f"{section}: is a section", advice))
+    problems.append(Problem(lines.of("", section), f"{section}: must be a section", advice))
     return {}
 
 

@@ -18,23 +18,23 @@ if TYPE_CHECKING:  # loading it takes longer than a run without changes
 class Ran(Shown):
     """What a run came to.
 
-    `again`: nothing was new since the run before, so nothing was done. `to`: where the release
-    lies; of a dry run, where it would go. `facts`: what became of the people and of their ratings.
-    `published`: it is out, also where it no longer passes. `published_by`: "policy" or
-    "acceptance"; empty: it may not be published. `checks`: as of the audit. `advice`: what would
-    lead to publication.
+    `unchanged`: nothing has changed since the last run, so nothing was done. `to`: where the
+    release lies; of a dry run, where it would go. `notes`: who is left out, and how many records
+    are dummy records. `published`: it is out, also where it no longer passes. `published_by`:
+    "policy" or "acceptance"; empty: it may not be published. `checks`: as of the audit.
+    `advice`: what would lead to publication.
     """
 
     name: str
     passed: bool | None
     headline: str
     to: str
-    again: bool = False
+    unchanged: bool = False
     dry: bool = False
     plan: str = ""
     reasons: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
-    facts: str = ""
+    notes: str = ""
     audit: AuditResult | None = None
     published: bool = False
     checks: tuple[dict[str, Any], ...] = ()
@@ -53,11 +53,11 @@ class Ran(Shown):
             "published_by": self.published_by or None,
             "checks": [dict(check) for check in self.checks],
             "out": self.to,
-            "again": self.again,
+            "unchanged": self.unchanged,
             "dry_run": self.dry,
             "reasons": list(self.reasons),
             "advice": list(self.advice),
-            "facts": self.facts,
+            "notes": self.notes,
         }
 
     @property
@@ -70,7 +70,7 @@ class Ran(Shown):
     def __str__(self) -> str:
         """Say it in a paragraph, the reasons left out."""
         if self.dry:
-            return f"{self.plan} Nothing was made."
+            return f"{self.plan} Nothing was written."
         return f"{self.headline} (policy {self.policy}). {self.whereabouts}"
 
     @property
@@ -79,23 +79,23 @@ class Ran(Shown):
         return " ".join(self._whereabouts())
 
     def _whereabouts(self) -> Iterator[str]:
-        if self.again:
-            yield "Nothing is new since the last run:"
-        lies = "is published as" if self.published else "is not published, and stays at"
+        if self.unchanged:
+            yield "Nothing has changed since the last run:"
+        lies = "is published as" if self.published else "is not published; it stays at"
         by = f", by {_BY[self.published_by]}" if self.published_by and self.published else ""
         yield f"{self.name} {lies} {self.to}{by}."
         if self.published and not self.published_by:
-            yield "It is out, and would not be published as [audit] is now."
+            yield "It is published already, but the current [audit] settings would not allow it."
         if self.audit is None:
             return
-        files = [f"The report for the owner is {FOLDER}/reports/{self.name}.html"]
+        files = [f"Internal report: {FOLDER}/reports/{self.name}.html"]
         if self.published_by:
-            files.append(f"the one to publish {FOLDER}/reports/{self.name}-public.html")
+            files.append(f"public report: {FOLDER}/reports/{self.name}-public.html")
         if self.published:
-            files.append(f"the key file {FOLDER}/receipts/{self.name}.json")
+            files.append(f"private key file: {FOLDER}/receipts/{self.name}.json")
         yield f"{', '.join(files)}."
-        if self.facts:
-            yield self.facts
+        if self.notes:
+            yield self.notes
 
 
 _BY = {"policy": "the policy", "acceptance": f"accepted risks ([[accept]] in {NAME})"}
@@ -122,4 +122,4 @@ def again(keep: Keep, last: Done) -> Ran:
     """Return what the last run came to: nothing has changed since."""
     if last.out:
         keep.clear()  # a kill may have left its receipt there
-    return replace(ran_of(last), again=True)
+    return replace(ran_of(last), unchanged=True)

@@ -22,36 +22,36 @@ def refuse_changed(out: Published, receipt: Path) -> None:
     folder = Path(out.folder)
     if not folder.exists():
         raise OutputError(
-            f"{folder}: was published by this project and is not there; the next release "
-            "cannot be judged beside it",
-            advice="Put a copy of it back.",
+            f"{folder}: this project published it, but it is missing; the next release must be "
+            "audited together with it",
+            advice="Restore it from a copy.",
         )
     for place in (folder.parent, folder):
         if place.is_symlink():
             raise OutputError(
-                f"{place}: is a link, and what is published was no link",
-                advice="Put the folder back in its place.",
+                f"{place}: is a link; the published release was a folder",
+                advice="Restore the folder.",
             )
     if identity(folder) != out.release:
         raise OutputError(
-            f"{folder}: is not what this project published there",
-            advice="Put a copy of that back.",
+            f"{folder}: differs from what this project published there",
+            advice="Restore it from a copy.",
         )
     try:
         check_whole(folder)
     except ReleaseError as error:
         raise OutputError(
-            f"{folder}: is not what this project published there: {error.message}",
-            advice="Put that file back as it was, or take away what was added; whoever has got "
-            "it meanwhile should hear so.",
+            f"{folder}: differs from what this project published there: {error.message}",
+            advice="Restore that file, or remove what was added. Inform everyone who received "
+            "it in the meantime.",
         ) from None
     try:
         read_receipt(receipt, folder)
     except ReleaseError as error:
         raise OutputError(
-            f"{error.message}; without it no release can continue {out.name} or be judged beside "
-            "it",
-            advice="Put a backup of it back.",
+            f"{error.message}; without it no release can continue {out.name} or be audited "
+            "together with it",
+            advice="Restore it from a backup.",
         ) from None
 
 
@@ -75,8 +75,8 @@ def refuse_open_question(project: Project, ratings: Ratings) -> None:
         return
     if codes := open_questions(ratings):
         raise ConfigError(
-            f"{NAME}: a question is open: {codes[0]}",
-            advice="Add that line to [data]; if these are ratings: null-values = [].",
+            f"{NAME}: an open question: {codes[0]}",
+            advice="Add that line to [data]; if these values are ratings: null-values = [].",
         )
 
 
@@ -88,7 +88,8 @@ def refuse_found_scale(ratings: Ratings, k: int) -> None:
     if rare:
         raise ConfigError(
             f"{NAME}: [data] lacks scale, and fewer than {k} people gave the "
-            f"{' or the '.join(rare)} rating: the release would state it as an end of its scale",
-            advice="Declare which ratings there can be, for example [data] "
-            f'scale = "{outwards(ratings.scale)}".',
+            f"{' or the '.join(rare)} rating: the release would publish it as an end of its "
+            "scale",
+            advice="Declare the possible ratings, for example [data] scale = "
+            f'"{outwards(ratings.scale)}".',
         )

@@ -25,7 +25,7 @@ class ReleaseSettings:
 
     method: str | None = settable(
         "Method",
-        "Which method makes the release.",
+        "Method that makes the release.",
         default=None,
         unset=f"{DEFAULT}; {FOR_ITEMS.where}: {FOR_ITEMS}",
     )
@@ -39,13 +39,15 @@ class PublishSettings:
     """Of the section ``publish``."""
 
     to: str = settable(
-        "Published place", "The folder that releases are moved to.", default="published"
+        "Publication folder", "Folder to which releases are published.", default="published"
     )
     earlier: Sequence[str] = settable(
-        "Published before",
-        "Releases that were published before there was this file.",
+        "Earlier releases",
+        "Releases published before this file existed.",
         default=(),
     )
     earlier_private: Sequence[str] = settable(
-        "Receipts of these", "The receipts of those releases.", default=()
+        "Private key files of earlier releases",
+        "Private key files of those releases, in the same order.",
+        default=(),
     )

@@ -130,7 +130,8 @@ class Keep:
             facts = without_checksum(parse(raw))
             if facts.pop("format") != _FORMAT:
                 raise ConfigError(
-                    f"{place}: of another version of starshade", advice="Use that version here."
+                    f"{place}: was written by another version of starshade",
+                    advice="Use that version for this project.",
                 )
             return State(
                 published=tuple(Published(**each) for each in facts["published"]),
@@ -142,9 +143,9 @@ class Keep:
             if isinstance(error, ConfigError):
                 raise
             raise ConfigError(
-                f"{place}: damaged; what is out, and beside what the next release must stand, is "
-                "not known without it",
-                advice="Put a backup of it back.",
+                f"{place}: damaged; it records which releases are published and must be audited "
+                "together with the next one",
+                advice="Restore it from a backup.",
             ) from None
 
     def write(self, state: State) -> None:
@@ -201,7 +202,7 @@ def kept(project: Path) -> Iterator[Keep]:
         yield Keep(folder)
     except BlockingIOError:
         raise OutputError(
-            f"{folder}: another run is at work there", advice="Wait until it ends."
+            f"{folder}: another run is in progress", advice="Wait until it ends."
         ) from None
     finally:
         os.close(handle)
@@ -211,13 +212,13 @@ def _own(path: Path) -> None:
     """Make a folder that only its owner may look into, unless it is there."""
     if path.is_symlink():
         raise OutputError(
-            f"{path}: is a link, and what a project keeps is to stay here",
-            advice="Put a folder in its place.",
+            f"{path}: is a link, but project data must stay in this folder",
+            advice="Replace it by a folder.",
         )
     try:
         path.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError:
-        raise OutputError(f"{path}: is no folder", advice="Move it away.") from None
+        raise OutputError(f"{path}: is not a folder", advice="Move it away.") from None
     path.chmod(0o700)
 
 
@@ -267,7 +268,7 @@ def link_latest(release: Path) -> None:
         part.unlink(missing_ok=True)
         part.symlink_to(release.name)
         if link.exists() and not link.is_symlink():
-            raise FileExistsError(errno.EEXIST, "holds something else")
+            raise FileExistsError(errno.EEXIST, "contains something else")
         os.replace(part, link)
         flush(release.parent)
     except OSError as error:

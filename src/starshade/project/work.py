@@ -129,8 +129,8 @@ def work(
     out = Published(name, str(place), identity(folder / "release"))
     lies = folder / "release", folder / "receipt.json"
     judged = _audited(job, release, lies, folder, state, drawn, out, remake(release, name, last))
-    facts = facts_of(ratings, release)
-    return replace(_ended(job, state, out, judged), facts=facts)
+    notes = notes_of(ratings, release)
+    return replace(_ended(job, state, out, judged), notes=notes)
 
 
 _STEPS = ("read", "anonymize", "audit", "report", "publish")
@@ -186,7 +186,7 @@ def _source(project: Project) -> str:
     source = project.data.get("ratings")
     if source is None:
         raise ConfigError(
-            f"{NAME}: [data] lacks ratings", advice='Say where they are: ratings = "FILE".'
+            f"{NAME}: [data] lacks ratings", advice='Name the file: ratings = "FILE".'
         )
     return str(source)
 
@@ -208,8 +208,8 @@ def _refuse_taken(place: Path) -> None:
     taken = [place] * os.path.lexists(place) + [link] * (link.exists() and not link.is_symlink())
     if taken:
         raise OutputError(
-            f"{taken[0]}: holds something that this project did not publish",
-            advice='Move it away, or publish elsewhere: [publish] to = "FOLDER".',
+            f"{taken[0]}: contains something that this project did not publish",
+            advice='Move it away, or choose another folder: [publish] to = "FOLDER".',
         )
 
 
@@ -228,16 +228,15 @@ def _plan(ratings: Ratings, method: Any, after: Release | None, place: Path) -> 
     if after is not None:
         kept = method.who_stays(ratings, after)  # refused as when it is made
         chosen, invented = kept.ratings, int(kept.invented.sum())
-        beside = ", continuing the last one"
-        nobodys = f" and {counted(invented, 'record')} of nobody" if invented else ""
+        beside = ", continuing the previous release"
+        nobodys = f" and {counted(invented, 'dummy record')}" if invented else ""
     else:
         chosen = ratings if getattr(method, "items", None) is None else method.items.apply(ratings)
     people = counted(chosen.n_users, "person", "people")
     return (
         f"{people}{nobodys}, {counted(chosen.n_items, 'item')}, "
-        f"{counted(chosen.n_ratings, 'rating')} "
-        f"would be released by {method.name} with k = {method.k}{beside}, judged, and if the "
-        f"verdict allows it published as {place}."
+        f"{counted(chosen.n_ratings, 'rating')} would be released by {method.name} with k = "
+        f"{method.k}{beside}, audited, and published as {place} if the audit allows it."
     )
 
 
@@ -252,7 +251,7 @@ def _begin(keep: Keep, job: str) -> Path:
 def _made(ratings: Ratings, method: Any, work: Path, after: Release | None, seed: int) -> Release:
     release, receipt = work / "release", work / "receipt.json"
     if release.exists() and receipt.exists():
-        note("the release was made by an earlier run")
+        note("the release comes from an earlier run")
     else:
         make_release(ratings, method, out=release, private=receipt, rng=seed, after=after)
     return read_release(release, private=receipt)
@@ -331,7 +330,7 @@ def _judged_again(job: Job, state: State, *, dry: bool) -> Ran:
     assert state.last is not None
     keep, out = job.keep, state.published[-1]
     if dry:
-        plan = f"{out.folder} would be judged again, as the ratings and [release] are those of it."
+        plan = f"{out.folder} would be audited again: the ratings and [release] have not changed."
         return Ran(out.name, None, "", out.folder, dry=True, plan=plan)
     folder, receipt = _begin(keep, job.made), keep.receipt(out.name)
     release = read_release(out.folder, private=receipt)
@@ -347,8 +346,8 @@ def _judged_again(job: Job, state: State, *, dry: bool) -> Ran:
     last = _done(job, judged, out.name, out.folder, out=True)
     keep.write(replace(state, last=last))
     keep.clear()
-    facts = facts_of(job.ratings, release)
-    return replace(ran_of(last), audit=judged.audit, facts=facts)
+    notes = notes_of(job.ratings, release)
+    return replace(ran_of(last), audit=judged.audit, notes=notes)
 
 
 def _ended(job: Job, state: State, release: Published, judged: Decision) -> Ran:
@@ -358,7 +357,7 @@ def _ended(job: Job, state: State, release: Published, judged: Decision) -> Ran:
         keep.withdraw(release.name)
         last = _done(job, judged, release.name, str(folder / "release"), out=False)
         keep.write(replace(state, last=last))
-        note(f"5/{len(_STEPS)} publish: no, {audit.verdict} by the policy {audit.policy.title}")
+        note(f"5/{len(_STEPS)} publish: no, {audit.verdict} under policy {audit.policy.title}")
         return replace(ran_of(last), audit=audit)
     with _step(5) as said:
         shutil.copyfile(folder / "receipt.json", keep.receipt(release.name))
@@ -373,21 +372,21 @@ def _ended(job: Job, state: State, release: Published, judged: Decision) -> Ran:
     return replace(ran_of(last), audit=audit)
 
 
-def facts_of(ratings: Ratings, release: Release) -> str:
+def notes_of(ratings: Ratings, release: Release) -> str:
     """Say who is left out, and which records are nobody's."""
-    return " ".join(_facts(ratings, release))
+    return " ".join(_notes(ratings, release))
 
 
-def _facts(ratings: Ratings, release: Release) -> Iterator[str]:
+def _notes(ratings: Ratings, release: Release) -> Iterator[str]:
     exact = release.exact
     assert exact is not None
     if exact.users_without_rating:
         yield left_out(exact.users_without_rating, ratings.n_users)
     if exact.users_deleted:
         many = counted(exact.users_deleted, "person", "people")
-        yield f"{many} could not be hidden so, and are left out too."
+        yield f"{many} could not be protected by this method and are left out too."
     if exact.dummy_records:
         yield (
-            f"{exact.dummy_records:,} of its {counted(release.n_records, 'record')} are "
-            "nobody's: they fill up groups in which too few people are left."
+            f"{exact.dummy_records:,} of its {counted(release.n_records, 'record')} are dummy "
+            "records: they pad classes with too few people."
         )

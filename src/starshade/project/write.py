@@ -45,7 +45,10 @@ _TOP = 10
 _MANY = 3 * _TOP  # of so many items or fewer all are released
 _FEWEST = 2
 _QUESTION = (
-    "# `starshade run` refuses until a line says so, or null-values = [] that they are ratings.",
+    (
+        "# `starshade run` stops until this file has that line, or null-values = [] if "
+        "these are ratings."
+    ),
 )
 
 
@@ -70,8 +73,8 @@ def suggested(ratings: Ratings, items: str | None = None) -> dict[str, Any]:
     """
     if ratings.n_users < _FEWEST:
         raise InputError(
-            "the ratings are of one user, and k-anonymity needs at least two users with a rating",
-            advice="Check that the column of the user ids is the right one.",
+            "the ratings are of one user; k-anonymity needs at least two users with a rating",
+            advice="Check that the right column is read as user ids.",
         )
     usual = usual_method(items)
     if items is None:
@@ -163,7 +166,8 @@ def text_of(
     data = {name: data[name] for name in names if data.get(name) not in (None, (), [])}
     return "\n".join(
         [
-            "# What is done with these ratings: `starshade run` does it, every command reads it.",
+            "# Project file of these ratings. `starshade run` executes it; the "
+            "other commands read it.",
             f"version = {VERSION}",
             "",
             "[data]",
@@ -177,12 +181,12 @@ def text_of(
             "[audit]",
             *_lines({"policy": DEFAULT} | dict(audit or {})),
             "# Policies: public, partner, controlled, or a file (starshade list policies).",
-            "# Thresholds instead of the policy's:",
+            "# Individual thresholds instead of the policy's:",
             '# threshold = ["class-size=11", "membership=5%"]',
             "",
             "[publish]",
             *_lines({"to": PublishSettings().to}),
-            "# Releases of these people that are out already, and their receipts:",
+            "# Earlier releases of the same people, and their private key files:",
             '# earlier = ["FOLDER"]',
             '# earlier-private = ["FILE"]',
             "",
@@ -225,19 +229,19 @@ def _about(ratings: Ratings) -> list[str]:
     merged = ratings.report.merged_duplicates
     if merged:
         about.append(
-            f"# {counted(merged, 'rating')} of an item that the same person had rated before"
+            f"# {counted(merged, 'rating')} merged: the same person had rated the item before"
         )
     if len(used := np.unique(ratings.codes)) == 1:
         about.append(
             f"# Every rating is {ratings.levels[used[0]]:g}: only who rated what differs, and "
-            "figures on values say nothing."
+            "measures on values are void."
         )
     if ratings.report.scale_inferred:
         about.append(
-            "# The scale is what was found: its ends may be one person's rating each."
+            "# The scale is inferred from the data: its ends may each be one person's rating."
             if ratings.scale.step is not None
-            else "# The ends of the scale found were moved outwards to round numbers: put the true "
-            "ones."
+            else "# The ends of the inferred scale were moved outwards to round numbers: enter "
+            "the true ones."
         )
     return about
 
@@ -272,9 +276,9 @@ def _attributes(ratings: Ratings) -> list[str]:
     names = ratings.attributes.column_names
     return [
         f"# Personal attributes ({', '.join(map(toml, names))}) are not released.",
-        "# To release what k people share of some, name a method that forms groups, such as "
-        f"{FOR_ITEMS.method},",
-        "# the attributes, and how coarsely at least (such a release cannot be continued):",
+        "# To release coarsened attributes shared by k people, choose a method that forms "
+        f"classes, such as {FOR_ITEMS.method},",
+        "# and name the attributes and their finest level (such a release cannot be continued):",
         '# attributes = "generalized"',
         f"# quasi-identifiers = {toml(names)}",
         f'# attribute-hierarchies = {{ {toml(names[0])} = "bands:10" }}',
@@ -313,7 +317,7 @@ def add_acceptance(folder: Path, values: Mapping[str, Any]) -> Acceptance:
     """
     if not os.path.lexists(folder / NAME):
         raise ConfigError(
-            f"{NAME}: there is none in this folder", advice="`starshade init RATINGS` writes one."
+            f"{NAME}: no such file in this folder", advice="`starshade init RATINGS` writes one."
         )
     with kept(folder):  # one writer at a time
         return _added(folder, values)
@@ -338,7 +342,8 @@ def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
     (acceptance,) = right
     if acceptance.until < datetime.date.today():
         raise ConfigError(
-            f"{called('until')} {acceptance.until.isoformat()}: is over", advice="Name a later day."
+            f"{called('until')} {acceptance.until.isoformat()}: is in the past",
+            advice="Name a later day.",
         )
 
     def kind(each: Acceptance) -> tuple[str, str, bool]:
@@ -346,7 +351,7 @@ def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
 
     if any(kind(each) == kind(acceptance) for each in project.accepted):
         raise ConfigError(
-            f"{NAME}: [[{SECTION}]] has {acceptance.risk} for {acceptance.policy} already",
+            f"{NAME}: [[{SECTION}]] already has {acceptance.risk} for {acceptance.policy}",
             advice="Change that entry, or delete it first.",
         )
     place = Path(os.path.realpath(folder / NAME))
@@ -356,7 +361,7 @@ def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
         load_toml(text)
     except tomllib.TOMLDecodeError:
         raise ConfigError(
-            f"{NAME}: {SECTION} stands there as a list, to which no section can be added",
+            f"{NAME}: {SECTION} is an inline list, to which no section can be added",
             advice=f"Write each of its entries as a section: [[{SECTION}]].",
         ) from None
     replace_file(place, text, stat.S_IMODE(place.stat().st_mode))

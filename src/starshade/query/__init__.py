@@ -1,10 +1,10 @@
-r"""SQL over a release: one aggregate query in, a number with its bounds out.
+r"""SQL over a release: an aggregate query returns a number with bounds.
 
 Riyana & Natwichai (2018, sections 1 and 3) let analysts ask for aggregates of personal attributes
 under conditions on rated items, and nothing else. On the original this is unsafe: a
-condition that one person alone fulfils turns any aggregate into that person's value. Over a
-release in which every record equals at least k-1 others the same question gets a safe answer,
-and here it says how far off it can be (definitions, "answers")::
+condition that one person alone meets turns any aggregate into that person's value. Over a
+release in which every record equals at least k-1 others the same query gets a safe answer
+with bounds (definitions, "answers")::
 
     text ──limits──▶ tokens ──parse──▶ Statement ──bind, plan──▶ Plan ──evaluate──▶ share, status
           length, depth,     whitelist   conditions  one set of          of each class
@@ -19,7 +19,7 @@ ratings that satisfy into the other ratings, never into null; what is left is AN
 statements "this item is in that set". A generalized cell is a set of members. Statements on one
 item are merged into one set before its share is taken, different items are taken as independent:
 the *share* p of a class is the chance that a record drawn in this way satisfies (`plan.py`). The
-*status* (never, perhaps, certainly) is worked out beside it in logic, not read off p: a range on
+*status* (never, perhaps, certainly) is derived by logic, not from p: a range on
 a real scale may hold 3, though the share of the point 3 is 0.
 
 *The answer.* COUNT is Σp, with the certain and the possible records as bounds; SUM and AVG are Σpx
@@ -44,18 +44,19 @@ them has at least k records (checked when a query meets a release, never taken o
    the released cells and of totals over whole classes; so is everything that can be worked out
    from any number of answers.
 
-Step 3 fails for two things, and *strict* mode (the default, for strangers) closes both. MIN and
-MAX, and the extremes in the bounds of SUM and AVG, are the values of single people: at k ≤ 3 MIN,
-MAX and SUM of a class give away every value in it. Strict mode refuses the first and computes the
-second from bounds that the owner declares. And where attributes have nulls, the total of a class
-can rest on one known value. Strict mode therefore adds classes up to *blocks* (`strict.py`): a
-block has no known value, or at least k of them; only totals of blocks are ever looked at, and
+Step 3 fails for two things, and *strict* mode (the default, for untrusted analysts) closes both.
+MIN and MAX, and the extremes in the bounds of SUM and AVG, are the values of single people: at k ≤
+3 MIN, MAX and SUM of a class reveal every value in it. Strict mode refuses the first and computes
+the second from bounds that the owner declares. And where attributes have nulls, the total of a
+class can rest on one known value. Strict mode therefore adds classes up to *blocks* (`strict.py`):
+a block has no known value, or at least k of them; only totals of blocks are ever looked at, and
 within a block of several classes they are shared out by size (`strict.py`). The declared bounds are
-the owner's setting: whoever may choose them could find the greatest value by trying. *Paper* mode,
-for trusted analysts who may see single values, is the bare definition: 1 and 2 hold there too, 3
-does not. Where one person alone in a class has a value, the difference of two sums is that value.
+the owner's setting: an analyst who could choose them would find the greatest value by trying.
+*Paper* mode, for trusted analysts who may see single values, is the bare definition: 1 and 2 hold
+there too, 3 does not. Where one person alone in a class has a value, the difference of two sums is
+that value.
 
-What the guard does not do: k-anonymity hides who, not what. A class whose members all have one
-value of an attribute tells it (l-diversity is for that), and the mean of k known values narrows the
-last one down for k-1 who conspire.
+Limits of the guard: k-anonymity does not prevent attribute disclosure. A class whose members all
+have one value of an attribute discloses it (use l-diversity), and the mean of k known values
+narrows the last one down for k-1 who conspire.
 """

@@ -97,13 +97,13 @@ def column_of(
         return _ranges(name, data.combine_chunks(), starts, bounds)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _sets(name, data.combine_chunks(), starts)
-    raise ReleaseError(f"the personal attribute {name!r} is of type {kind}, which no release has")
+    raise ReleaseError(f"the personal attribute {name!r} has type {kind}, which no release has")
 
 
 def check_released(name: str, data: pa.ChunkedArray, shared: bool) -> None:
-    """Refuse an attribute that is not as a release holds it.
+    """Refuse an attribute of a form that no release has.
 
-    `shared`: whether the manifest says that it is generalized, the same for a whole class.
+    `shared`: whether the manifest states it as generalized, the same for a whole class.
     """
     import pyarrow as pa
 
@@ -115,7 +115,7 @@ def check_released(name: str, data: pa.ChunkedArray, shared: bool) -> None:
         low, high = (end.to_numpy(zero_copy_only=False) for end in ends)
         valid = [end.is_valid().to_numpy(zero_copy_only=False) for end in ends]
         if data.null_count or (valid[0] != valid[1]).any() or (low > high).any():
-            raise ReleaseError(f"the personal attribute {name!r} has ranges without two ends")
+            raise ReleaseError(f"the personal attribute {name!r} has a range without two ends")
         closed = valid[0] & (low != -np.inf), valid[1] & (high != np.inf)  # an end may be open
         numbers = np.concatenate([low[closed[0]], high[closed[1]]])
     elif shared:
@@ -131,16 +131,16 @@ def check_released(name: str, data: pa.ChunkedArray, shared: bool) -> None:
         numbers = data.drop_null().to_numpy()
     if not np.isfinite(numbers).all():
         raise ReleaseError(
-            f"the personal attribute {name!r} has numbers that are not finite",
-            advice="Look at the release with `starshade check`.",
+            f"the personal attribute {name!r} has a number that is not finite",
+            advice="Inspect the release with `starshade check`.",
         )
 
 
 def _unfit(name: str, kind: Any, shared: bool) -> ReleaseError:
     allowed = "ranges low, high, null or lists of text" if shared else "numbers or text"
     return ReleaseError(
-        f"the personal attribute {name!r} is of type {kind}; a release holds it as {allowed}",
-        advice="Look at the release with `starshade check`.",
+        f"the personal attribute {name!r} has type {kind}; a release has {allowed}",
+        advice="Inspect the release with `starshade check`.",
     )
 
 
@@ -158,8 +158,8 @@ def _numbers(name: str, data: pa.ChunkedArray, missing: Bools) -> Floats:
     except pa.ArrowInvalid:
         raise ConfigError(
             f"the personal attribute {name!r} has whole numbers beyond 2^53, which cannot be "
-            "added up exactly",
-            advice="Give it in a larger unit; numbers that only name something are text.",
+            "summed exactly",
+            advice="Use a larger unit, or text for numbers that are names.",
         ) from None
     return np.where(missing, 0.0, numbers)
 
@@ -170,9 +170,9 @@ def _numeric(
     for end in (low, high):
         if not float(np.abs(end).max(initial=0.0)) * len(end) <= _GREATEST_SUM:
             raise ConfigError(
-                f"the personal attribute {name!r} has values that are infinite or too large to "
-                f"be added up: sums must stay below {_GREATEST_SUM:g}",
-                advice="Correct them, leave them out (null), or give them in a larger unit.",
+                f"the personal attribute {name!r} has infinite values or values too large to sum "
+                f"(sums must stay below {_GREATEST_SUM:g})",
+                advice="Correct them, replace them by null, or use a larger unit.",
             )
     lows = _ranked(low)
     highs = lows if exact else _ranked(high)
@@ -206,8 +206,8 @@ def _ranges(
     if bounds is not None and ((low < least) | (high > most))[maybe].any():
         raise ConfigError(
             f"bounds of {name}: some ranges begin or end outside {least:g}:{most:g}",
-            advice="Declare bounds that every possible value keeps; where ratings say them, give "
-            f"the personal attributes of the people who were released{aside('users', 'FILE')}.",
+            advice="Declare bounds that hold for every possible value; if the ratings set them, "
+            f"give the personal attributes of the released people{aside('users', 'FILE')}.",
         )
     column = _numeric(name, low, high, maybe & ~null, maybe, starts, exact=False)
     return replace(column, open_ended=open_ended)

@@ -23,14 +23,14 @@ _ALLOWED = frozenset(
     )
 )
 _ADVICE = (
-    "Answered is one SELECT of COUNT, SUM, AVG, MIN or MAX over personal attributes, WHERE with "
-    "=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL, AND, OR, NOT on items, GROUP BY one item."
+    "Allowed: one SELECT of COUNT, SUM, AVG, MIN or MAX over personal attributes; WHERE on items; "
+    "GROUP BY one item. Operators: =, <>, <, <=, >, >=, BETWEEN, IN, IS NULL, AND, OR, NOT."
 )
-_QUOTE = 'Names with blanks, signs or words of SQL in them stand in double quotes: "Joy Ride".'
+_QUOTE = 'Put names with blanks, signs or SQL keywords in double quotes: "Joy Ride".'
 _WHY = {
-    "STRING": "text in single quotes: ratings are numbers, and names stand in double quotes",
+    "STRING": "text in single quotes: ratings are numbers, names need double quotes",
     "SEMICOLON": "a second statement",
-    "DOT": "a name of several parts",
+    "DOT": "a name with several parts",
     "COMMENT": "a comment",
     **dict.fromkeys(("PLACEHOLDER", "COLON", "PARAMETER"), "a parameter"),
     **dict.fromkeys(("PLUS", "SLASH", "DIV", "MOD"), "arithmetic"),
@@ -38,7 +38,7 @@ _WHY = {
 
 
 def check_text(sql: str) -> None:
-    """Refuse a text that is too long, too deep, or has words that no query here needs."""
+    """Refuse a text that is too long, too deeply nested, or has unknown words."""
     if not isinstance(sql, str):
         raise ConfigError(f"a query of type {type(sql).__name__}: must be text")
     # characters first: encoding 10 MB to count its bytes would be work
@@ -50,7 +50,7 @@ def check_text(sql: str) -> None:
     if not tokens:
         raise ConfigError("the query is empty", advice=_ADVICE)
     if tokens[0].token_type.name != "SELECT":
-        raise ConfigError(f"{_shown(tokens[0])}: a query begins with SELECT", advice=_ADVICE)
+        raise ConfigError(f"{_shown(tokens[0])}: a query must begin with SELECT", advice=_ADVICE)
     for i, token in enumerate(tokens):
         if not _begins_a_number(tokens, i):
             _check_token(token, first=i == 0)
@@ -73,20 +73,20 @@ def _tokens(sql: str) -> list[Any]:
 def _check_token(token: Any, *, first: bool) -> None:
     kind = token.token_type.name
     if token.comments:
-        raise ConfigError("a comment: is not part of a query", advice="Leave it out.")
+        raise ConfigError("a comment is not allowed in a query", advice="Remove it.")
     if kind == "SELECT" and not first:
         raise ConfigError(
-            "SELECT within SELECT: a subquery is not answered", advice=f"{_ADVICE} {_QUOTE}"
+            "SELECT within SELECT: subqueries are not supported", advice=f"{_ADVICE} {_QUOTE}"
         )
     if kind in _ALLOWED:
         return
     why = f" ({_WHY[kind]})" if kind in _WHY else ""
     advice = f"{_ADVICE} {_QUOTE}" if token.text[:1].isalpha() or kind == "UNKNOWN" else _ADVICE
-    raise ConfigError(f"{_shown(token)}{why}: is not part of a query", advice=advice)
+    raise ConfigError(f"{_shown(token)}{why}: not allowed in a query", advice=advice)
 
 
 def _begins_a_number(tokens: list[Any], i: int) -> bool:
-    """Tell whether a token is the point of .5: right before a number, after no name or number."""
+    """Return whether a token is the point of .5: right before a number, after no name or number."""
     if tokens[i].token_type.name != "DOT" or not 0 < i < len(tokens) - 1:
         return False
     before, after = tokens[i - 1].token_type.name, tokens[i + 1]
@@ -95,14 +95,12 @@ def _begins_a_number(tokens: list[Any], i: int) -> bool:
 
 
 def _check_commas(tokens: list[Any]) -> None:
-    """Refuse a comma that stands between no two entries; the parser would pass over it."""
+    """Refuse a comma without an entry on both sides; the parser would ignore it."""
     kinds = [token.token_type.name for token in tokens]
     for before, kind, after in zip(["", *kinds[:-1]], kinds, [*kinds[1:], ""], strict=True):
         ends = after in ("COMMA", "R_PAREN", "FROM", "WHERE", "GROUP_BY", "")
         if kind == "COMMA" and (ends or before in ("SELECT", "L_PAREN", "GROUP_BY")):
-            raise ConfigError(
-                "a comma too many: nothing stands before it, or after it", advice="Leave it out."
-            )
+            raise ConfigError("an extra comma: nothing before or after it", advice="Remove it.")
 
 
 def _check_size(tokens: list[Any]) -> None:
@@ -116,12 +114,12 @@ def _check_size(tokens: list[Any]) -> None:
         if opened + run > DEEPEST:
             raise ConfigError(
                 f"the query is nested more than {DEEPEST} deep (parentheses, NOT, minus signs)",
-                advice="Leave out the parentheses that change nothing.",
+                advice="Remove redundant parentheses.",
             )
     if conditions > MOST_CONDITIONS:
         raise ConfigError(
             f"the query has more than {MOST_CONDITIONS} conditions",
-            advice="Use IN and BETWEEN, or ask in several queries.",
+            advice="Use IN and BETWEEN, or several queries.",
         )
 
 

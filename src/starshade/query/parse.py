@@ -48,10 +48,10 @@ def parse(sql: str) -> Statement:
         raise ConfigError(
             f"the query cannot be read{place}",
             advice='Example: SELECT AVG(Age) FROM t WHERE "Joy Ride" >= 4 AND Egomaniac IS NULL. '
-            "Names that are words of SQL stand in double quotes.",
+            "Put names that are SQL keywords in double quotes.",
         ) from None
     if not isinstance(tree, exp.Select):
-        _refuse(type(tree).__name__.upper(), "only one SELECT is answered")
+        _refuse(type(tree).__name__.upper(), "only one SELECT is allowed")
     _only(tree, {"kind", "expressions", "from_", "where", "group"})
     _check_from(tree.args.get("from_"))
     group_by = _group_by(tree.args.get("group"))
@@ -64,15 +64,15 @@ def parse(sql: str) -> Statement:
 
 
 def _check_from(node: Node) -> None:
-    """Any single table may be named; there is only one."""
+    """Allow any single table name; there is only one table."""
     from sqlglot import exp
 
     if node is None:
         return
     table = node.this
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        _refuse("FROM", "a single table name is allowed there")
-    _only(table, {"this"}, "FROM", "a single table name is allowed there")
+        _refuse("FROM", "only a single table name is allowed")
+    _only(table, {"this"}, "FROM", "only a single table name is allowed")
 
 
 def _group_by(node: Node) -> Name | None:
@@ -80,7 +80,7 @@ def _group_by(node: Node) -> Name | None:
         return None
     _only(node, {"expressions"}, "GROUP BY")
     if len(node.expressions) != 1:
-        _refuse("GROUP BY", "one item is allowed")
+        _refuse("GROUP BY", "only one item is allowed")
     return _name(node.expressions[0], "GROUP BY")
 
 
@@ -92,16 +92,16 @@ def _aggregates(nodes: Iterable[Node], group_by: Name | None) -> tuple[Aggregate
         if isinstance(node, exp.Column):
             name = _name(node, "SELECT")
             if group_by is not None and name.text == group_by.text:
-                continue  # each group says which value it is of
+                continue  # each group shows its value
             _refuse(
                 f"SELECT {name}",
-                "single values are never shown: ask for COUNT, SUM, AVG, MIN or MAX",
+                "single values are never shown; use COUNT, SUM, AVG, MIN or MAX",
             )
         aggregates.append(_aggregate(node))
     if not aggregates:
         _refuse("SELECT", "an aggregate is missing")
     if len(set(aggregates)) < len(aggregates):
-        _refuse("SELECT", "an aggregate stands there twice")
+        _refuse("SELECT", "an aggregate repeats")
     return tuple(aggregates)
 
 
@@ -111,7 +111,7 @@ def _aggregate(node: Node) -> Aggregate:
     written = node.name if isinstance(node, exp.Anonymous) else node.key
     function = _FUNCTIONS.get(str(written).upper())
     if function is None:
-        _refuse(_described(node), "only COUNT, SUM, AVG, MIN and MAX are answered")
+        _refuse(_described(node), "only COUNT, SUM, AVG, MIN and MAX are allowed")
     clause, why = f"{function}()", "it takes one personal attribute"
     if isinstance(node, exp.Anonymous):
         _only(node, {"this", "expressions"})
@@ -156,7 +156,7 @@ def _test(node: Node, negated: bool) -> Comparison:
         ends = (_number(node.args["low"], clause), _number(node.args["high"], clause))
         return Comparison(_name(node.this, clause), "between", ends, negated)
     if isinstance(node, exp.In):
-        _only(node, {"this", "expressions"}, clause, "a list of numbers is allowed there")
+        _only(node, {"this", "expressions"}, clause, "only a list of numbers is allowed")
         listed = tuple(_number(entry, clause) for entry in node.expressions)
         if not listed:
             _refuse(clause, "the list is empty")
@@ -177,7 +177,7 @@ def _comparison(node: Node, clause: str, negated: bool) -> Comparison:
         exp.GTE: (("<", True), ("<=", False)),
     }
     if type(node) not in forms:
-        _refuse(clause, "a condition compares an item with numbers")
+        _refuse(clause, "a condition must compare an item with numbers")
     left, right = node.this, node.expression
     mirrored = not isinstance(left, exp.Column)
     if mirrored:
@@ -193,10 +193,10 @@ def _name(node: Node, clause: str) -> Name:
     if not isinstance(node, exp.Column):
         _refuse(
             clause,
-            f"{_described(node)} stands where the name of a column is expected "
-            "(names with blanks or signs, and keys that are numbers, in double quotes)",
+            f"{_described(node)} instead of the name of a column "
+            "(put names with blanks or signs, and numeric keys, in double quotes)",
         )
-    _only(node, {"this"}, clause, "a name of several parts")
+    _only(node, {"this"}, clause, "a name with several parts")
     identifier = node.this
     if not isinstance(identifier, exp.Identifier) or not identifier.name:
         _refuse(clause, "the name of a column is missing")
@@ -211,26 +211,24 @@ def _number(node: Node, clause: str) -> float:
         sign = -sign if isinstance(node, exp.Neg) else sign
         node = node.this
     if isinstance(node, exp.Null):
-        _refuse(clause, "nothing compares with NULL; write IS NULL or IS NOT NULL")
+        _refuse(clause, "NULL cannot be compared; write IS NULL or IS NOT NULL")
     if isinstance(node, exp.Column):
-        _refuse(
-            clause, "a column stands where a number is expected (text takes no part in conditions)"
-        )
+        _refuse(clause, "a column instead of a number (conditions take no text)")
     if not isinstance(node, exp.Literal) or node.is_string:
-        _refuse(clause, f"{_described(node)} stands where a number is expected")
+        _refuse(clause, f"{_described(node)} instead of a number")
     try:
         value = float(node.name)
     except ValueError:
         value = math.inf
     if not math.isfinite(value):
-        _refuse(clause, "not a number that a rating can be")
+        _refuse(clause, "the number is out of range for a rating")
     return sign * value
 
 
 def _only(
-    node: Node, allowed: set[str], clause: str = "", why: str = "is not part of a query"
+    node: Node, allowed: set[str], clause: str = "", why: str = "not allowed in a query"
 ) -> None:
-    """Refuse a node that says more than the whitelist knows."""
+    """Refuse a node with parts that the whitelist lacks."""
     for key, value in node.args.items():
         if key not in allowed and value not in (None, False, []):
             clause_name = _CLAUSES.get(key, key.replace("_", " ").strip().upper())
@@ -268,6 +266,6 @@ def _described(node: Node) -> str:
 def _refuse(clause: str, why: str) -> NoReturn:
     raise ConfigError(
         f"{clause}: {why}",
-        advice="Nothing was run. Aggregates of personal attributes are answered, under conditions "
-        'on items: SELECT AVG(age) WHERE "some item" >= 4.',
+        advice="Nothing was run. Allowed are aggregates of personal attributes under conditions on "
+        'items: SELECT AVG(age) WHERE "some item" >= 4.',
     )

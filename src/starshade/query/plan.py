@@ -153,9 +153,8 @@ class _Planner:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise ConfigError(
-                f"WHERE: the same items stand in so many branches that more than {MOST_STEPS} "
-                "cases would have to be told apart",
-                advice="Name each item once where you can, with IN or BETWEEN, or ask in parts.",
+                f"WHERE: the same items repeat in too many branches (more than {MOST_STEPS} cases)",
+                advice="Name each item once, with IN or BETWEEN, or split the query.",
             )
         if isinstance(formula, Leaf):
             return formula

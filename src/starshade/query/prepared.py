@@ -94,7 +94,7 @@ _PREPARED: WeakKeyDictionary[Ratings | Release, Prepared] = WeakKeyDictionary()
 def prepared(data: Ratings | Release) -> Prepared:
     """Prepare a table on its first query."""
     if not isinstance(data, (Ratings, Release)):
-        raise ConfigError(f"a query of a {type(data).__name__}: give a release, or ratings")
+        raise ConfigError(f"cannot query a {type(data).__name__}: give a release or ratings")
     table = _PREPARED.get(data)
     if table is None:
         table = _PREPARED[data] = _prepare(data)
@@ -109,23 +109,20 @@ def _prepare(data: Ratings | Release) -> Prepared:
         return Prepared(cells_of(data), names, attributes, None)
     k, nobodys = _claimed_k(data), data.manifest.dummy_records
     if nobodys not in (None, "none"):
-        note(
-            f"some of its records are nobody's ({in_words(nobodys)} of them): they are counted too"
-        )
+        note(f"the counts include dummy records ({in_words(nobodys)} of the records)")
     names = Names(data.classes.items, data.item_names, named, suggest=True)
     return Prepared(data.cells(), names, attributes, k, data.manifest.quasi_identifiers)
 
 
 _CELLS = {
-    "record": "cells are single ratings that need not be the true ones, so no bound would hold, "
-    "and its records need not be equal to others, so no answer would be guarded",
-    "profile": "cells are means or predictions and not the ratings of anybody, so no bound would "
-    "hold",
+    "record": "cells are single ratings that may be shifted, so no bounds hold, and its records "
+    "need not be equal, so no guard holds",
+    "profile": "cells are means or predictions, so no bounds hold",
 }
 
 
 def _claimed_k(release: Release) -> int:
-    """Return the k that every class must have; only equal records hide one another."""
+    """Return the k that every class must have; the guard needs equal records."""
     manifest = release.manifest
     if manifest.layout != "generalized":
         raise ConfigError(
@@ -140,7 +137,7 @@ def _claimed_k(release: Release) -> int:
     ]
     if not claimed or max(claimed) < 2:
         raise ConfigError(
-            "this release claims no k-anonymity with a k of 2 or more: nothing guards its answers",
+            "the release claims no k-anonymity with k of 2 or more, which the guard needs",
             advice="Make one that does, e.g. starshade anonymize --k 5.",
         )
     k = max(claimed)
@@ -148,7 +145,7 @@ def _claimed_k(release: Release) -> int:
     if smallest < k:
         raise ReleaseError(
             f"the release claims k = {k}, but has a class of {smallest} records",
-            advice="It cannot be queried; look at it with `starshade check`.",
+            advice="It cannot be queried; inspect it with `starshade check`.",
         )
     return k
 
@@ -156,15 +153,15 @@ def _claimed_k(release: Release) -> int:
 _COMPARED = 5_000  # names looked through for one that is close
 _LISTED = 5
 _ATTRIBUTES_LISTED = 20
-_PLAIN = "Names with blanks or signs stand in double quotes, and there are as written."
+_PLAIN = "Put names with blanks or signs in double quotes, exactly as written."
 
 
 @dataclass(frozen=True, eq=False)
 class Names:
     """The columns of a table.
 
-    `item_names`: one per item. `suggest`: whether messages may tell names that were not asked for;
-    on a release they are public.
+    `item_names`: one per item. `suggest`: whether messages may suggest names; on a
+    release they are public.
     """
 
     items: Vocabulary
@@ -182,10 +179,10 @@ class Names:
             items = self._items_by_folded.get(name.text.casefold(), [])
             if items and self._attribute(name) is not None:
                 raise ConfigError(
-                    f"{clause} {name}: fits an item and a personal attribute, when upper and "
-                    "lower case make no difference",
-                    advice="Write the item exactly as it is called, in double quotes; conditions "
-                    "are on items only.",
+                    f"{clause} {name}: ambiguous; without case it matches an item and a personal "
+                    "attribute",
+                    advice="Write the exact name of the item in double quotes; conditions take "
+                    "items only.",
                 )
         if len(items) == 1:
             return items[0]
@@ -198,31 +195,30 @@ class Names:
             )
         if self._attribute(name) is not None:
             raise ConfigError(
-                f"{clause} {name}: a personal attribute; conditions are on items only",
-                advice="Whoever may choose people by their attributes can single them out: here "
-                "conditions speak of what was rated, answers of the people who did.",
+                f"{clause} {name}: a personal attribute; conditions take items only",
+                advice="Conditions on personal attributes would allow singling out. Use conditions "
+                "on items and aggregates of attributes.",
             )
         raise ConfigError(
-            f"{clause} {name}: there is no item of this key or name",
+            f"{clause} {name}: no item has this key or name",
             advice=self._close_item(name),
         )
 
     def attribute(self, name: Name, clause: str) -> str:
-        """Return a personal attribute as its column is called."""
+        """Return the column name of a personal attribute."""
         attribute = self._attribute(name)
         if attribute is not None:
             if attribute != name.text and name.text.casefold() in self._items_by_folded:
                 raise ConfigError(
-                    f"{clause}: {name} fits an item and a personal attribute, when upper and "
-                    "lower case make no difference",
-                    advice="Write the attribute exactly as it is called, in double quotes.",
+                    f"{clause}: {name} is ambiguous; without case it matches an item and a "
+                    "personal attribute",
+                    advice="Write the exact name of the attribute in double quotes.",
                 )
             return attribute
         if self.items.index(name.text) >= 0 or name.text in self._items_by_name:
             raise ConfigError(
-                f"{clause}: {name} is an item; answers come from personal attributes only",
-                advice="What was rated can be asked for in a condition: "
-                f"SELECT COUNT(*) WHERE {name} >= 4.",
+                f"{clause}: {name} is an item; aggregates take personal attributes only",
+                advice=f"Use the item in a condition: SELECT COUNT(*) WHERE {name} >= 4.",
             )
         raise self._no_attribute(name, clause)
 
@@ -235,14 +231,14 @@ class Names:
 
     def _no_attribute(self, name: Name, clause: str) -> ConfigError:
         if not self.attributes:
-            advice = "There are no personal attributes here: only COUNT(*) can be answered."
+            advice = "There are no personal attributes; only COUNT(*) is possible."
         elif self.suggest:
             listed = _listed(self.attributes[:_ATTRIBUTES_LISTED])
             more = " …" if len(self.attributes) > _ATTRIBUTES_LISTED else ""
-            advice = f"There are: {listed}{more}."
+            advice = f"Personal attributes: {listed}{more}."
         else:
             advice = _PLAIN
-        return ConfigError(f"{clause}: there is no personal attribute {name}", advice=advice)
+        return ConfigError(f"{clause}: no personal attribute {name}", advice=advice)
 
     def _attribute(self, name: Name) -> str | None:
         if name.text in self.attributes:
@@ -263,7 +259,7 @@ class Names:
         return {text: sorted({i % n for i in places}) for text, places in positions.items()}
 
     def _close_item(self, name: Name) -> str:
-        """Suggest names; that a number is close to another says nothing."""
+        """Suggest names, but no numbers."""
         if not self.suggest:
             return _PLAIN
         known = [text for text in (*(self.item_names or ()), *self.items) if not _is_number(text)]

@@ -53,7 +53,7 @@ _NOTHING = (None, None, None, None)  # no value, no bounds, no records
 
 @dataclass(frozen=True)
 class Query(QuerySettings):
-    """An aggregate query: conditions on items, answers from personal attributes.
+    """Answer an aggregate query: conditions on items, aggregates of personal attributes.
 
     KL §1, §3; definitions, "answers". See the essay of `starshade.query`.
 
@@ -62,21 +62,21 @@ class Query(QuerySettings):
     sql : str
         One SELECT of COUNT(*), COUNT, SUM, AVG (or AVERAGE), MIN, MAX over personal attributes;
         WHERE on items with =, <>, <, <=, >, >=, BETWEEN, IN, IS [NOT] NULL, AND, OR, NOT;
-        GROUP BY one item. Items are named by key or by name; names with blanks or signs
-        stand in double quotes. At most 10,000 bytes.
+        GROUP BY one item. Items are named by key or by name; put names with blanks or signs in
+        double quotes. At most 10,000 bytes.
     mode : {"strict", "paper"}
-        ``strict``, for strangers: MIN and MAX are refused, and SUM and AVG need `bounds`.
-        ``paper``, for trusted analysts: all aggregates, bounds from the values themselves. An
-        original is answered plainly in either.
+        ``strict``, for untrusted analysts: MIN and MAX are refused, and SUM and AVG need `bounds`.
+        ``paper``, for trusted analysts: all aggregates, bounds from the values themselves. Answers
+        on an original are exact in both.
     bounds : mapping of str to (float, float), or None
-        Least and greatest value that an attribute can have, between -1e15 and 1e15; the owner's to
-        declare, never the asker's. Used by ``strict``, and where released ranges are open.
+        Lowest and highest possible value of an attribute, between -1e15 and 1e15. The owner
+        declares them, never the analyst. Used by ``strict``, and where released ranges are open.
 
     Raises
     ------
     ConfigError
-        SQL that is not answered here (the clause is named, nothing is run), an unknown mode, or
-        bounds that are no bounds.
+        Unsupported SQL (the message names the clause; nothing is run), an unknown mode, or invalid
+        bounds.
 
     Examples
     --------
@@ -88,11 +88,11 @@ class Query(QuerySettings):
     def __post_init__(self) -> None:
         check(self)
         object.__setattr__(self, "bounds", _checked(self.bounds))
-        _ = self.statement  # a wrong query is told at once
+        _ = self.statement  # refuse a wrong query at once
 
     @cached_property
     def statement(self) -> Statement:
-        """What the text says."""
+        """The parsed query."""
         return parse(self.sql)
 
     def run(self, data: Release | Ratings) -> QueryResult:
@@ -102,7 +102,7 @@ class Query(QuerySettings):
         ----------
         data : Release or Ratings
             A release of generalized cells that claims k-anonymity: expected value, bounds and
-            guard. An original, which only its owner has: the plain truth, without a guard.
+            guard. An original: the exact answer, without a guard.
 
         Returns
         -------
@@ -112,8 +112,8 @@ class Query(QuerySettings):
         ------
         ConfigError
             Unknown names (in `bounds` too), conditions on personal attributes, answers from
-            items, text in SUM or AVG, bounds that the values do not keep, numbers that cannot
-            be added up, a release that cannot be queried.
+            items, text in SUM or AVG, values outside the bounds, numbers too large to sum, a
+            release that cannot be queried.
         ReleaseError
             The release has a class smaller than the k it claims.
         """
@@ -164,12 +164,12 @@ class Query(QuerySettings):
         if aggregate.function in ("SUM", "AVG") and column.kind != "number":
             raise ConfigError(
                 f"{aggregate}: {shown(name)} is text, which has no sum",
-                advice=f"COUNT({aggregate.column}) counts who has one.",
+                advice=f"COUNT({aggregate.column}) counts the records with a value.",
             )
         if aggregate.function in ("MIN", "MAX") and column.kind == "set":
             raise ConfigError(
                 f"{aggregate}: {shown(name)} is released as sets of values, which have no order",
-                advice=f"COUNT({aggregate.column}) counts who has one.",
+                advice=f"COUNT({aggregate.column}) counts the records with a value.",
             )
         return aggregate, column
 
@@ -187,8 +187,8 @@ class Query(QuerySettings):
             return _refused(
                 aggregate,
                 mode,
-                f"The ranges of {name} are open at the ends, so that they tell nobody's value, "
-                f"and no bounds are declared for it. {_declare(name)}",
+                f"The outer ranges of {name} are open to protect single values, and no bounds are "
+                f"declared. {_declare(name)}",
             )
         if mode == "strict":
             answer = self._strict(aggregate, column, chosen, table, declared)
@@ -205,7 +205,7 @@ class Query(QuerySettings):
             reason = (
                 "No record with a value can satisfy the condition."
                 if answer.low is None and answer.high is None
-                else "The condition has no share of any cell, though single points of it do fit."
+                else "The condition matches single points of cells only, which have no share."
             )
         return QueryResult(
             answer.value,
@@ -229,53 +229,53 @@ class Query(QuerySettings):
             return count_records(chosen)
         if aggregate.function in ("MIN", "MAX"):
             return (
-                f"{aggregate.function} is the value of a single person, and strict mode shows "
-                "none. Ask for COUNT, SUM or AVG; paper mode is for trusted analysts."
+                f"{aggregate.function} is the value of a single person; strict mode refuses it. "
+                "Use COUNT, SUM or AVG, or paper mode for trusted analysts."
             )
-        if not column.exact:  # what is released of it is the same for a whole class
+        if not column.exact:  # its released value is the same for a whole class
             return _plain(aggregate, column, chosen)
         blocks, name = table.blocks(column.name), shown(column.name)
         if blocks.withheld:
-            return f"Fewer than k = {table.k} people have a value of {name} at all."
+            return f"Fewer than k = {table.k} people have a value of {name}."
         if aggregate.function == "COUNT":
             return strict_count(blocks, chosen)
         bounds = declared.get(column.name)
         if bounds is None:
             return (
-                f"No bounds are declared for {name}, and strict mode takes none from the "
-                f"values of single people. {_declare(name)}"
+                f"No bounds are declared for {name}; strict mode takes none from single people's "
+                f"values. {_declare(name)}"
             )
         if blocks.least < bounds[0] or blocks.greatest > bounds[1]:
             raise ConfigError(
                 f"bounds of {name}: some values lie outside {bounds[0]:g}:{bounds[1]:g}",
-                advice="Declare bounds that every possible value keeps.",
+                advice="Declare bounds that hold for every possible value.",
             )
         made = strict_total if aggregate.function == "SUM" else strict_mean
         return made(blocks, chosen, bounds)
 
     def _declared(self, table: Prepared) -> _Bounds:
-        """Return the declared bounds by column; judged alike whatever is asked for."""
+        """Return the declared bounds by column; checked whatever the query."""
         declared: _Bounds = {}
         for text, ends in (self.bounds or {}).items():
             name = table.names.bounded(Name(text, quoted=False))
             if table.column(name).kind != "number":
-                raise ConfigError(f"bounds of {shown(name)}: it is text, which has none")
+                raise ConfigError(f"bounds of {shown(name)}: it is text, which has no bounds")
             if name in declared:
                 raise ConfigError(
                     f"bounds of {shown(name)}: declared twice",
-                    advice="Upper and lower case make no difference there.",
+                    advice="Names of bounds ignore upper and lower case.",
                 )
             declared[name] = ends
         return declared
 
     def _groups(self, name: Name, table: Prepared) -> list[tuple[float | None, Condition]]:
-        """Return the values of the item to group by, null first, and who has them."""
+        """Return the values of the item to group by, null first, and their conditions."""
         table.names.item(name, "GROUP BY")
         scale = table.cells.symbols.scale
         if scale.step is None or len(scale.levels) > MOST_GROUPS:
             raise ConfigError(
                 f"GROUP BY {name}: the scale {scale} has more than {MOST_GROUPS} values",
-                advice="Ask for ranges of it, one by one, with BETWEEN.",
+                advice="Query ranges one by one, with BETWEEN.",
             )
         tests = {None: Comparison(name, "null")}
         tests |= {value: Comparison(name, "in", (value,)) for value in scale.levels.tolist()}
@@ -287,7 +287,7 @@ class Query(QuerySettings):
 
 
 def _declare(name: str) -> str:
-    return f"Its owner can declare them: {named('bounds', f'{name}=LOW:HIGH')}."
+    return f"The owner can declare them: {named('bounds', f'{name}=LOW:HIGH')}."
 
 
 def choose(condition: Condition | None, table: Prepared) -> Chosen:
@@ -313,7 +313,7 @@ def _refused(aggregate: Aggregate, mode: str, reason: str) -> QueryResult:
 
 
 def _note_strange(condition: Condition, scale: Scale) -> None:
-    """Say which numbers no rating can equal: that nobody gave them is no news."""
+    """Note the numbers that no rating can equal."""
     constants = {c for test in tests_of(condition) if test.operator == "in" for c in test.constants}
     numbers = np.array(sorted(constants), dtype=np.float64)
     strange = numbers[~scale.contains(numbers)].tolist()
@@ -321,7 +321,7 @@ def _note_strange(condition: Condition, scale: Scale) -> None:
         numbers_text = ", ".join(f"{value:.10g}" for value in strange[:_NOTED])
         more = " …" if len(strange) > _NOTED else ""
         verb = "is" if len(strange) == 1 else "are"
-        note(f"{numbers_text}{more} {verb} not on the scale {scale}: no rating equals that")
+        note(f"{numbers_text}{more} {verb} not on the scale {scale}: no rating matches")
 
 
 def _checked(bounds: Mapping[str, tuple[float, float]] | None) -> _Bounds:

@@ -1,4 +1,4 @@
-"""`QueryResult`: an answer, how far off it can be, and what it rests on."""
+"""`QueryResult`: an answer, its bounds, and the records that it rests on."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class QueryResult(Shown):
     Attributes
     ----------
     value : number, str or None
-        The expected value; of several aggregates, the first one's. None: null, or refused.
+        The expected value; of several aggregates, that of the first. None: null or refused.
     low, high : number, str or None
-        The truth on the original lies between them, if it is not null. Equal to the value on an
-        original. `high` of MIN and `low` of MAX are None where no record is sure to satisfy the
-        conditions and to have a value.
+        Bounds of the true answer on the original, if it is not null. Equal to the value on an
+        original. `high` of MIN and `low` of MAX are None if no record certainly satisfies the
+        conditions and has a value.
     records : int or None
         Records that the answer rests on: those that may satisfy (and may have a value of the
         attribute). None where it is refused.
@@ -31,7 +31,7 @@ class QueryResult(Shown):
     reason : str or None
         Why it is refused, or why it is null.
     aggregate : str
-        What was asked for, e.g. ``AVG(Age)``.
+        The aggregate, e.g. ``AVG(Age)``.
     group : float or None
         Of an entry of `groups`: the value of the item; None for null.
     mode : {"strict", "paper", "original"}
@@ -94,12 +94,12 @@ class QueryResult(Shown):
         if self.value is None and self.low is None and self.high is None:
             return f"{self.aggregate}: null. {self.reason}"
         return (
-            f"{self.aggregate} = {_spelled(self.value)} is to be expected; on the original "
-            f"ratings of the people released it {self._ends()}, {self._rests()}."
+            f"{self.aggregate} = {_spelled(self.value)} expected; on the original ratings of the "
+            f"released people it {self._ends()}, {self._rests()}."
         )
 
     def _ends(self) -> str:
-        """Say where the truth lies; MIN and MAX may lack the end that rests on the certain."""
+        """Return the bounds as text; MIN and MAX may lack the end that needs certain records."""
         if self.low is not None and self.high is not None:
             return f"lies between {_spelled(self.low)} and {_spelled(self.high)}"
         end = (
@@ -107,7 +107,7 @@ class QueryResult(Shown):
             if self.high is None
             else f"{_spelled(self.high)} or less"
         )
-        return f"is {end}, or null, as nobody is sure to satisfy the conditions"
+        return f"is {end}, or null, because no record certainly satisfies the conditions"
 
     def _rests(self) -> str:
         n, most = self.records or 0, "" if self.mode == "original" else "at most "
@@ -115,7 +115,7 @@ class QueryResult(Shown):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Several answers side by side."""
+        """Several answers as a table."""
         first, rows = "", [("", *each._cells()) for each in self.results]
         if self.groups:
             first = "null, then each rating"

@@ -1,4 +1,4 @@
-"""What can be set of a query."""
+"""The settings of a query."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from starshade.setting import declared, settable
 class QuerySettings:
     """KL §1, §3; definitions, "answers"."""
 
-    sql: str = field(
-        metadata=declared("Query", "One SELECT of aggregates, the command's second argument.")
-    )
+    sql: str = field(metadata=declared("Query", "One SELECT of aggregates (second argument)."))
     mode: Literal["strict", "paper"] = settable(
-        "Who asks",
-        "strict: for strangers. paper: all aggregates, for trusted analysts.",
+        "Guard",
+        "strict: for untrusted analysts. paper: all aggregates, for trusted analysts.",
         default="strict",
     )
     bounds: Mapping[str, tuple[float, float]] | None = field(
@@ -26,8 +24,8 @@ class QuerySettings:
         hash=False,
         metadata=declared(
             "Bounds of attributes",
-            "Least and greatest value an attribute can have, e.g. Age=0:120; else strict refuses "
-            "SUM and AVG of exact attributes.",
+            "Lowest and highest possible value of an attribute, e.g. Age=0:120; without them "
+            "strict refuses SUM and AVG of exact attributes.",
             kind="files",
             usual="NAME=LOW:HIGH",
         ),

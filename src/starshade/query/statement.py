@@ -1,4 +1,4 @@
-"""What a query says once it is parsed: plain data, names not yet looked up."""
+"""A parsed query: plain data, names not yet looked up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SUM, AVG and COUNT of an attribute for strangers: from totals of blocks and declared bounds.
+"""SUM, AVG and COUNT of an attribute in strict mode: from totals of blocks and declared bounds.
 
 A block (`blocks.py`) has n known values with the total X, each within the declared bounds [L, H].
 Of a block all of whose classes are certain to satisfy, n and X are taken as they are. Of a block
@@ -9,7 +9,7 @@ terms meet; the greatest mirrors it. m may be a fraction here: that widens the b
 breaks them. Of a block of several classes only some of which may satisfy, even the number of
 values is known only within limits, and nothing of X is used for the bounds.
 
-So whatever is answered is a function of (n, X) of blocks, of released cells, and of L and H.
+So every answer is a function of (n, X) of blocks, of released cells, and of L and H.
 """
 
 from __future__ import annotations

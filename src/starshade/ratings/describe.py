@@ -89,7 +89,7 @@ class Description(Shown):
         """Size, scale, sparsity, long tail, dates, and what reading left out."""
         report = self.report
         mapping = ", ".join(f"{role} = {column}" for role, column in report.mapping.items())
-        read = Figure("mapping", "Read as", "text").of(
+        read = Figure("mapping", "Format", "text").of(
             f"{report.format}: {mapping}" if mapping else None
         )
         return (read, *figures_of(self.to_dict()))
@@ -211,20 +211,18 @@ def ratings_chart(ratings: Ratings) -> Chart:
     total = max(description.ratings, 1)
     bars = [Bar(name, share) for name, _, share in bars_of(description.to_dict())]
     size = str(description)
-    histogram = bar_chart(
-        "How often each rating was given", size, bars, "rating", Axis("share", share=True)
-    )
+    histogram = bar_chart("Ratings by value", size, bars, "rating", Axis("share", share=True))
     held = np.cumsum(np.sort(ratings.item_support)[::-1]) / total
     places = np.unique(np.linspace(1, max(len(held), 1), _POINTS).round().astype(np.int64))
     points = [(p / len(held), float(held[p - 1])) for p in places.tolist() if len(held)]
     tail = curve_chart(
-        "How much the most rated items hold",
+        "Share of the most rated items",
         size,
         {"": [(0.0, 0.0), *points]},
         Axis("most rated items", share=True),
         Axis("share of all ratings", share=True),
     )
-    return histogram.beside(tail, title="Ratings, and their long tail", subtitle=size)
+    return histogram.beside(tail, title="Concentration of ratings (long tail)", subtitle=size)
 
 
 @dataclass(frozen=True)
@@ -266,7 +264,7 @@ def rated_outside_top(
     top: Sequence[int] = (100, 500, 1000),
     at_least: Sequence[int] = (1, 5, 10),
 ) -> tuple[OffTop, ...]:
-    """Tell how many users rated items that are not among the X most rated (NS §5).
+    """Count the users who rated items outside the X most rated (NS §5).
 
     Parameters
     ----------

@@ -44,10 +44,11 @@ class Framed:
             needed += block.nbytes
             if needed > left:
                 raise ConfigError(
-                    f"all rows in one frame: more than the {budget.amount(max(left, 0))} that may "
-                    "be used",
-                    advice=f"Allow more memory{aside('memory')}, or take blocks: "
-                    "pyarrow.RecordBatchReader.from_stream of it, or `starshade data convert`.",
+                    "all rows as one frame need more memory than the "
+                    f"{budget.amount(max(left, 0))} that may be used",
+                    advice=f"Allow more memory{aside('memory')}, or read blocks: "
+                    "pyarrow.RecordBatchReader.from_stream of it, or `starshade data "
+                    "convert`.",
                 )
             blocks.append(block)
         return pa.Table.from_batches(blocks, schema=reader.schema)
@@ -84,6 +85,6 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError:
         raise ConfigError(
-            f"a frame of {name} needs {name}, which is not installed",
-            advice=f"pip install {name}; or use to_arrow(), which needs nothing more.",
+            f"a frame of {name} needs the package {name}, which is not installed",
+            advice=f"pip install {name}; or use to_arrow(), which needs no other package.",
         ) from None

@@ -35,7 +35,7 @@ def check_share(share: float) -> None:
 @typed
 @announced("holding out ratings")
 def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Ratings, Ratings]:
-    """Set a share of the ratings aside.
+    """Hold out a share of the ratings.
 
     Whether a rating is set aside depends on the seed and on the ids of its user and item alone,
     so neither the order of a file nor threads change it. A user's, or an item's, only rating may
@@ -74,9 +74,8 @@ def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Rat
     count = round(share * ratings.n_ratings)
     if not 0 < count < ratings.n_ratings:
         raise ConfigError(
-            f"{called('share')} {share:g} of {ratings.n_ratings:,} ratings: {count:,} would "
-            "be set aside, and "
-            "both parts need a rating"
+            f"{called('share')} {share:g} of {ratings.n_ratings:,} ratings: {count:,} would be "
+            "held out, and both parts need at least one rating"
         )
     _check_memory(ratings)
     drawn, per_row = draw_cells(

@@ -88,8 +88,7 @@ def translated(
     if off.any():
         first = levels[used][off][0]
         raise ConfigError(
-            f"{int(off.sum())} distinct ratings are off the scale {scale}, the least of them "
-            f"{first:g}",
+            f"{int(off.sum())} distinct ratings are off the scale {scale}; the lowest is {first:g}",
             advice="Give the ratings that the release was made from, or the same "
             f"{named('scale')}.",
         )

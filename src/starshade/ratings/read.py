@@ -74,7 +74,7 @@ def read_ratings(
     dates: bool = True,
     show_values: bool = False,
 ) -> Ratings:
-    """Read ratings from anything that holds them.
+    """Read ratings from a file, a folder, an address, a frame or a matrix.
 
     The formats are listed in `starshade.ratings.readers`; they are recognised by content and
     name. What was chosen stands in `Ratings.report` and is told to the progress watcher.
@@ -186,7 +186,7 @@ def take_in(
             if request.format not in (None, "wide"):
                 what = "database" if database else "table in memory"
                 raise ConfigError(
-                    f"{called('format')} {request.format!r}: is for files, and this is a {what}",
+                    f"{called('format')} {request.format!r}: applies to files; this is a {what}",
                     setting="format",
                 )
         else:
@@ -216,9 +216,10 @@ def _refuse_release(source: Any) -> None:
             found += [f"{hidden(given)}: is part of"] * holds_release(path.parent)
     if found:
         raise InputError(
-            f"{found[0]} a release, and ratings are asked for",
-            advice="Give the ratings that it was made from. To train on a release, take its rows: "
-            "starshade.read_release(folder).to_pandas() or .to_csr(), or `starshade data convert`.",
+            f"{found[0]} a release, not ratings",
+            advice="Give the ratings that it was made from. To train on a release, use its "
+            "rows: starshade.read_release(folder).to_pandas() or .to_csr(), or "
+            "`starshade data convert`.",
         )
 
 
@@ -253,8 +254,8 @@ def _refuse_names(names: Any) -> None:
         isinstance(text, str) for text in texts
     ):
         raise ConfigError(
-            f"{named('item_names')}: neither a file nor a mapping of ids to names, which are texts",
-            advice="Leave out the items that have no name. A table becomes such a mapping by "
+            f"{named('item_names')}: neither a file nor a mapping of ids to names (texts)",
+            advice="Leave out items without a name. A table becomes such a mapping by "
             "dict(zip(ids, names)).",
             setting="item_names",
         )
@@ -296,7 +297,7 @@ def _read(inputs: Recognised, request: Request, scratch: Path, make: Make) -> An
     if request.names_columns or request.null_values:
         raise ConfigError(
             f"{shown}: is a {inputs.kind}, whose columns are fixed",
-            advice="Leave out the options that name columns, delimiter, header or nulls.",
+            advice="Remove the options that name columns, delimiter, header or nulls.",
         )
     if inputs.kind == "store":
         return _from_store(inputs.files[0], request, make)
@@ -329,8 +330,8 @@ def _from_store(item: Input, request: Request, make: Make) -> Any:
 def _built(opened: Opened, request: Request, make: Make) -> Any:
     if request.on_duplicate == "latest" and "day" not in opened.mapping:
         raise ConfigError(
-            f"{opened.where}: {named('on_duplicate', 'latest')} needs dates, and none are read",
-            advice=f"Name their column with {named('day_col')}, or take "
+            f"{opened.where}: {named('on_duplicate', 'latest')} needs dates, and no dates are read",
+            advice=f"Name their column with {named('day_col')}, or use "
             f"{named('on_duplicate', 'last')}.",
             setting="on_duplicate",
         )
@@ -370,9 +371,9 @@ def _with_users(ratings: Any, users: Any, request: Request, scratch: Path) -> An
         return ratings
     if request.attribute_cols:
         raise ConfigError(
-            "personal attributes are in the wide table already",
-            advice=f"Name them by {named('attribute_cols')} or give {named('users', 'FILE')}, not "
-            "both.",
+            "personal attributes come from the wide table and from a file",
+            advice=f"Name them by {named('attribute_cols')} or give {named('users', 'FILE')}, "
+            "not both.",
         )
     ids, table, where = read_attributes(
         users, scratch, user_col=request.user_col, show_values=request.show_values
@@ -391,7 +392,7 @@ def _with_names(ratings: Any, names: Names, scratch: Path) -> Any:
 def tell(report: ReadReport, scale: Scale) -> None:
     """Say in one line what was taken for what, then everything else worth knowing."""
     columns = ", ".join(f"{role} = {column}" for role, column in report.mapping.items())
-    inferred = " (found in the data)" if report.scale_inferred else ""
+    inferred = " (inferred from the data)" if report.scale_inferred else ""
     note(
         f"{report.source}: {report.format}"
         + (f"; {columns}" if columns else "")

@@ -79,10 +79,10 @@ class Scale:
             )
         if self.step is None and self.width and self._finest >= self.minimum - self.null_level:
             raise ConfigError(
-                f"scale {self}: {self.width:g} wide, too narrow to tell ratings and null apart",
+                f"scale {self}: {self.width:g} wide, too narrow to distinguish ratings from null",
                 advice="Multiply the ratings, e.g. by 1e9, and read them again."
                 if self._finest == _NEAREST
-                else "Subtract the least from the ratings and read them again.",
+                else "Subtract the lowest rating from the ratings and read them again.",
             )
 
     def _check_step(self, step: float) -> None:
@@ -101,7 +101,7 @@ class Scale:
             )
         if step <= self._finest:
             raise ConfigError(
-                f"scale step {step:g}: too small to tell levels apart",
+                f"scale step {step:g}: too small to distinguish levels",
                 advice="Leave the step out for a real-valued scale, e.g. -10:10.",
             )
         if abs(steps - round(steps)) > 1e-6:
@@ -140,7 +140,7 @@ class Scale:
 
     @property
     def null_level(self) -> float:
-        """What null counts as where a definition says "null counts as 0"."""
+        """The value of null where a definition says "null counts as 0"."""
         if self.step is not None:
             return round(self.minimum - self.step, 9)
         # a constant real scale still needs null to lie below it
@@ -148,11 +148,11 @@ class Scale:
 
     @property
     def cost_of_null(self) -> float:
-        """R: what a null against a rating costs, max(maximum, width)."""
+        """R: the distance of a null from a rating, max(maximum, width)."""
         return max(self.maximum, self.width)
 
     def contains(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell which values are ratings of this scale (within 1e-9); never a NaN."""
+        """Return which values are ratings of this scale (within 1e-9); never a NaN."""
         inside = (values >= self.minimum - SLACK) & (values <= self.maximum + SLACK)
         if self.step is None:
             return np.asarray(inside)
@@ -186,7 +186,7 @@ class Scale:
 
     @classmethod
     def infer(cls, distinct: NDArray[np.float64]) -> Scale:
-        """Find the scale of the distinct ratings seen: coarsest usual step, else real-valued.
+        """Infer the scale of distinct ratings: coarsest usual step, else real-valued.
 
         Parameters
         ----------
@@ -201,9 +201,9 @@ class Scale:
         """
         if 0 < np.abs(distinct).max() <= SLACK:
             raise ConfigError(
-                f"ratings that are all within {SLACK:g} of 0, but not 0: too small to tell apart",
-                advice="Multiply the ratings and read them again; or declare the scale"
-                f"{aside('scale')}.",
+                f"all ratings are within {SLACK:g} of 0, but not 0: too small to distinguish",
+                advice="Multiply the ratings and read them again; or declare the "
+                f"scale{aside('scale')}.",
             )
         low, high = float(distinct.min()), float(distinct.max())
         if max(-low, high) > _FURTHEST:

@@ -39,7 +39,7 @@ class ItemSelection:
     place: str = "position"
 
     @typed
-    @announced("choosing items")
+    @announced("selecting items")
     def apply(self, ratings: Ratings, *, show_values: bool = False) -> Ratings:
         """Return the table of these items; users left without a rating are dropped and counted.
 
@@ -58,7 +58,7 @@ class ItemSelection:
             if self.top > ratings.n_items:
                 raise ConfigError(
                     f"items top:{self.top}: the data have {counted(ratings.n_items, 'item')}",
-                    advice=f"Ask for 1 to {ratings.n_items}.",
+                    advice=f"Choose 1 to {ratings.n_items}.",
                     setting="items",
                 )
             indices = ratings.most_rated(self.top)
@@ -71,8 +71,8 @@ class ItemSelection:
         dropped = ratings.n_users - kept.n_users
         note(
             f"items {self}: {counted(kept.n_items, 'item')}, {counted(kept.n_users, 'user')}, "
-            f"{counted(kept.n_ratings, 'rating')}; {counted(dropped, 'user')} "
-            "without a rating there dropped"
+            f"{counted(kept.n_ratings, 'rating')}; dropped {counted(dropped, 'user')} who rated "
+            "none of them"
         )
         return kept
 
@@ -87,7 +87,7 @@ class ItemSelection:
             f"items: {len(where)} of {len(self.keys)} are not in the data, "
             + _places(self.place, [self.lines[i] for i in where])
             + (f" ({', '.join(repr(self.keys[i]) for i in where[:_SHOWN])})" if show else ""),
-            advice="Blanks around an id are part of it: take them off."
+            advice="Blanks around an id are part of it: remove them."
             if padded
             else "Ids are text: 7 and 007 are two items; give the id, not the name.",
             setting="items",
@@ -161,12 +161,12 @@ def _listed(
     keys: tuple[str, ...], lines: Sequence[int], place: str, source: str, show: bool
 ) -> ItemSelection:
     if not keys:
-        raise ConfigError(f"items{source}: no item id in it")
+        raise ConfigError(f"items{source}: it contains no item id")
     first = {key: i for i, key in reversed(list(enumerate(keys)))}
     repeats = [i for i, key in enumerate(keys) if first[key] != i]
     if repeats:
         raise ConfigError(
-            f"items{source}: {len(repeats)} ids stand there more than once, again on "
+            f"items{source}: {len(repeats)} ids occur more than once, again on "
             + _places(place, [lines[i] for i in repeats])
             + (f" ({', '.join(repr(keys[i]) for i in repeats[:_SHOWN])})" if show else ""),
             advice="Name each item once.",

@@ -10,7 +10,7 @@ from starshade.setting import settable
 
 OnDuplicate = Literal["error", "first", "last", "latest", "mean", "sum", "max"]
 
-_NAME = {"usual": "NAME", "unset": "recognised"}
+_NAME = {"usual": "NAME", "unset": "detected"}
 #: settings that name columns of a long table, and of a wide one
 OF_LONG = ("user_col", "item_col", "rating_col", "day_col")
 OF_WIDE = ("id_col", "item_cols", "attribute_cols")
@@ -28,18 +28,22 @@ class ReadingSettings:
         usual="FILE",
     )
     item_names: Any = settable(
-        "File of item names (optional)", "A name per item.", default=None, kind="file", usual="FILE"
+        "File of item names (optional)",
+        "Names of the items.",
+        default=None,
+        kind="file",
+        usual="FILE",
     )
     format: str | None = settable("Format", "Format of the ratings.", default=None, **_NAME)
     query: str | None = settable(
         "Query or table of a database",
-        "Of a database: what to read, a SELECT statement or the name of a table.",
+        "Databases only: a SELECT statement or the name of a table.",
         default=None,
         usual="SELECT…|TABLE",
         unset="its only table",
     )
     user_col: str | None = settable(
-        "Column of the people", "Column of the user ids.", default=None, **_NAME
+        "Column of the users", "Column of the user ids.", default=None, **_NAME
     )
     item_col: str | None = settable(
         "Column of the items", "Column of the item ids.", default=None, **_NAME
@@ -48,22 +52,22 @@ class ReadingSettings:
         "Column of the ratings", "Column of the ratings.", default=None, **_NAME
     )
     day_col: str | None = settable(
-        "Column of the dates", "Column of the dates; there need be none.", default=None, **_NAME
+        "Column of the dates", "Column of the dates (optional).", default=None, **_NAME
     )
     wide: bool = settable(
-        "One row per person, a column per item (a survey)",
-        "One row per user, a column per item (surveys).",
+        "One row per user, one column per item (a survey)",
+        "One row per user, one column per item (surveys).",
         default=False,
     )
     id_col: str | None = settable(
-        "Survey: column of the people's ids",
+        "Survey: column of the user ids",
         "Wide tables: column of the user ids; # numbers the rows.",
         default=None,
         **_NAME,
     )
     item_cols: Sequence[str] = settable(
         "Survey: columns of the items",
-        "Wide tables: columns of the items; * stands for any text.",
+        "Wide tables: columns of the items; * matches any text.",
         default=(),
         commas=True,
         usual="A,B",
@@ -78,24 +82,25 @@ class ReadingSettings:
     )
     null_values: Sequence[str] = settable(
         "Values that mean “not rated”",
-        "A value that means not rated, e.g. 99; in wide tables a blank always does.",
+        "A value that means not rated, e.g. 99; in wide tables blanks always do.",
         default=(),
         usual="VALUE",
     )
     scale: Any = settable(
         "Scale of the ratings",
-        "Scale of the ratings, e.g. 1:5:1 or 0.5:5:0.5; found in the data, its ends may be "
-        "one person's rating each.",
+        "Scale of the ratings, e.g. 1:5:1 or 0.5:5:0.5. If inferred from the data, its ends may "
+        "each be one person's rating.",
         default=None,
         kind="file",
         usual="MIN:MAX:STEP",
-        unset="found",
+        unset="detected",
     )  # a Scale, or its text
     on_duplicate: OnDuplicate = settable(
-        "When somebody rated an item twice",
-        "When a user rated an item twice: error stops; last takes the latest date, then the last "
-        "row; first the earliest date, then the first row; latest is last, but requires dates; or "
-        "take the mean, sum or max. A date is a day: within one the order of rows counts.",
+        "Repeated ratings of an item by a user",
+        "Rule for repeated ratings of an item by a user. error stops; last takes the latest "
+        "date, then the last row; first the earliest date, then the first row; latest is last, "
+        "but requires dates; mean, sum and max combine them. Dates are days: within a day the "
+        "order of rows counts.",
         default="error",
     )
     delimiter: str | None = settable(
@@ -103,20 +108,20 @@ class ReadingSettings:
         "Delimiter of the text: one character, ::, or tab.",
         default=None,
         usual="CHAR",
-        unset="found",
+        unset="detected",
     )
     header: bool | None = settable(
         "The first line names the columns",
         "Whether the first line names the columns.",
         default=None,
-        unset="found",
+        unset="detected",
     )
     dates: bool = settable(
         "Read the dates",
-        "A release never has any; attacks on the ratings may use them.",
+        "Read the dates. A release never contains dates; attacks on the ratings may use them.",
         default=True,
         off="Do not read the dates.",
     )
     show_values: bool = settable(
-        "Name people and items", "Let messages name users and items.", default=False
+        "Name users and items in messages", "Let messages name users and items.", default=False
     )

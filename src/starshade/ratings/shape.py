@@ -12,35 +12,37 @@ SPARSITY = Figure(
     "Cells without a rating",
     "share",
     None,
-    "Pairs of a person and an item. High is usual, and it is what makes people easy to recognise: "
-    "hardly two rated the same items.",
+    "Pairs of a user and an item without a rating. A high share is usual and makes people easy "
+    "to recognise: few rated the same items.",
 )
 LONG_TAIL = Figure(
     "top_10_percent",
     "Ratings on the 10% most rated items",
     "share",
     None,
-    "High means a long tail of rare items. A rare item gives a person away more than a popular "
-    "one.",
+    "High means a long tail of rare items. A rare item identifies a person more easily than a "
+    "popular one.",
 )
 _SCALE = Figure(
     "scale",
     "Scale",
     "text",
     None,
-    "One found in the data ends where somebody's ratings end: declare it if you know it.",
+    "An inferred scale ends at ratings that may be one person's: declare the scale if you know it.",
 )
-_DATES = Figure("dates", "Dates", "text", None, "Attackers may know them. No release has any.")
+_DATES = Figure(
+    "dates", "Dates", "text", None, "An adversary may know them. No release contains them."
+)
 _ATTRIBUTES = Figure(
     "attributes",
     "Personal attributes",
     "text",
     None,
-    "They single people out; a release leaves them out unless asked for more.",
+    "They can single people out. A release leaves them out by default.",
 )
 _FIGURES = (
-    Figure("users", "People", "count", None, "Everybody who gave a rating."),
-    Figure("items", "Items", "count", None, "Whatever was rated: films, products, questions."),
+    Figure("users", "People", "count", None, "Users with at least one rating."),
+    Figure("items", "Items", "count", None, "The rated things: films, products, questions."),
     Figure("ratings", "Ratings", "count"),
     _SCALE,
     SPARSITY,
@@ -49,8 +51,8 @@ _FIGURES = (
     _DATES,
     Figure("days_unknown", "Ratings without a date", "share"),
     _ATTRIBUTES,
-    Figure("users_dropped", "People left out", "count", None, "No rating of theirs was left."),
-    Figure("items_dropped", "Items left out", "count", None, "Nobody rated them."),
+    Figure("users_dropped", "People left out", "count", None, "None of their ratings was left."),
+    Figure("items_dropped", "Items left out", "count", None, "No user rated them."),
     Figure("duplicates_merged", "Ratings merged with another one", "count"),
 )
 _QUANTILES = ("q05", "q25", "median", "q75", "q95", "mean")
@@ -64,7 +66,7 @@ def figures_of(facts: Mapping[str, Any]) -> tuple[Figure, ...]:
         if isinstance(value := facts.get(each.key), int | float) and value
     }
     scale = facts["scale"]
-    seen = "found in the data" if scale.get("inferred") else "declared"
+    seen = "inferred from the data" if scale.get("inferred") else "declared"
     text = scale_text(*(scale.get(end) for end in ("min", "max", "step")))
     values |= {"scale": f"{text} ({seen})", **(facts.get("long_tail") or {})}
     if facts.get("first_day"):
@@ -90,11 +92,11 @@ def spread_of(facts: Mapping[str, Any]) -> Table | None:
     """Return how many ratings people give and items get; None where there are none."""
     rows = tuple(
         (label, *(f"{facts[name][q]:,.1f}".removesuffix(".0") for q in _QUANTILES))
-        for name, label in (("ratings_per_user", "per person"), ("ratings_per_item", "per item"))
+        for name, label in (("ratings_per_user", "per user"), ("ratings_per_item", "per item"))
         if facts.get(name)
     )
-    head = ("Ratings", "5% have at most", "25%", "half", "75%", "95%", "on average")
-    return Table("How many ratings", head, rows) if rows else None
+    head = ("Ratings", "5th percentile", "25th", "median", "75th", "95th", "mean")
+    return Table("Ratings per user and item", head, rows) if rows else None
 
 
 def bars_of(facts: Mapping[str, Any]) -> Iterator[tuple[str, int, float]]:

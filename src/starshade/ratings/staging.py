@@ -80,7 +80,7 @@ class IdNumbering:
         try:
             encoded = pa.array(ids, type=pa.large_string()).dictionary_encode()
         except UnicodeEncodeError:
-            raise InputError("an id is no valid Unicode text (a lone surrogate)") from None
+            raise InputError("an id is not valid Unicode text (a lone surrogate)") from None
         of_distinct = np.fromiter(
             (self._number_text(text) for text in encoded.dictionary.to_pylist()), dtype=np.int32
         )
@@ -210,9 +210,7 @@ class Staging:
     def finish(self, locate: Callable[[int], str]) -> Staged:
         """Return the rows with what is known at their end; refuse what was wrong with any."""
         if not self._any:
-            raise InputError(
-                "no ratings in the input", advice="Check that it has rows below its header."
-            )
+            raise InputError("no ratings in the input", advice="Check the rows below its header.")
         learned = self.learned()
         learned.refuse(self._scale, locate)
         self.staged.distinct = learned.distinct

@@ -111,8 +111,8 @@ def open_store(path: Path) -> Ratings:
         manifest = Manifest.from_json(read_side(path / MANIFEST, STORE_MANIFEST), str(path))
         if manifest.kind == "starshade shard":
             raise InputError(
-                f"{path}: is one shard of a larger store",
-                advice="Name the folder that it lies in.",
+                f"{path}: is one partition of a larger store",
+                advice="Name the folder that contains it.",
             )
         check_files(path, manifest.files)
         table = table_of(path, manifest, *load_items(path, manifest.files), named=str(path))
@@ -130,7 +130,7 @@ def in_words(path: Path) -> Iterator[None]:
         within = "" if error.filename is None else f"{Path(error.filename).name}: "
         raise InputError(
             f"{path}: cannot be read as a store: {within}{error.strerror or error}",
-            advice="Check the path and that you may read it.",
+            advice="Check the path and your permission to read it.",
         ) from None
     except (KeyError, ValueError, TypeError) as error:
         if isinstance(error, InputError):

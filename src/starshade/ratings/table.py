@@ -290,7 +290,7 @@ class Ratings(Framed):
         write_store(self, path)
 
     def plot(self) -> Chart:
-        """Draw how often each rating was given, and how much the most rated items hold."""
+        """Draw the ratings by value, and the share of the most rated items."""
         from starshade.ratings.describe import ratings_chart
 
         return ratings_chart(self)

@@ -50,16 +50,16 @@ def format_of(path: Where) -> str:
     ending = Path(path).suffix.lower()
     if ending and ending not in _BY_ENDING:
         raise ConfigError(
-            f"{path}: the ending {ending} names no format that can be written",
-            advice=f"Known endings: {', '.join(_BY_ENDING)}; without one, a store. "
-            f"Or name the format{aside('out.format')}: {', '.join(WRITTEN)}.",
+            f"{path}: the extension {ending} is not a format that can be written",
+            advice=f"Known extensions: {', '.join(_BY_ENDING)}; without one, a store. Or name "
+            f"the format{aside('out.format')}: {', '.join(WRITTEN)}.",
         )
     return _BY_ENDING.get(ending, "store")
 
 
 @typed
 def write_ratings(ratings: Ratings, path: Where, format: str | None = None) -> str:  # noqa: A002
-    """Write a rating table to a file that must not exist yet: all of it or nothing.
+    """Write a rating table to a new file, completely or not at all.
 
     Personal attributes and item names, where there are any, go to files beside it
     (``x.users.csv``, ``x.items.csv``; RecBole ``x.user``, ``x.item``); a wide table holds the
@@ -90,7 +90,7 @@ def write_ratings(ratings: Ratings, path: Where, format: str | None = None) -> s
         format = format_of(place)  # noqa: A001
     if format not in WRITTEN:
         raise ConfigError(
-            f"{called('out.format')} {format!r}: cannot be written; known: {', '.join(WRITTEN)}"
+            f"{called('out.format')} {format!r}: cannot be written; allowed: {', '.join(WRITTEN)}"
         )
     if format == "store":
         ratings.save(place)
@@ -113,7 +113,7 @@ def _write_rows(ratings: Ratings, target: Path, format_: str) -> None:
     elif format_ == "wide":
         is_wide = ratings.report.format == "wide" and mapping["user"] != "row number"
         if ratings.has_days:
-            note("a wide table holds no dates: they are left out")
+            note("a wide table has no dates: they are left out")
         write_wide(ratings, target, mapping["user"] if is_wide else "id")
     else:
         write_long(ratings, target, _long_form(ratings, format_))
@@ -206,7 +206,7 @@ def _field(text: str, dialect: Dialect) -> str:
         return '"' + text.replace('"', '""') + '"' if needs or text[:1] == "\ufeff" else text
     if any(mark in text for mark in (*dialect.delimiter, "\n", "\r", "\ufeff")):
         raise ConfigError(
-            f"an id holds {dialect.delimiter!r} or a line break, which this format cannot hold",
+            f"an id contains {dialect.delimiter!r} or a line break, which this format cannot store",
             advice="Write CSV or Parquet.",
         )
     return text
@@ -247,7 +247,7 @@ def write_wide(ratings: Ratings, path: Path, id_name: str) -> None:
             advice=f"Choose fewer items{aside('items', 'top:N')}, or another format.",
         )
     if any(ratings.items.index(name) >= 0 for name in beside) or len(set(beside)) < len(beside):
-        raise ConfigError("an item's key, the id column or an attribute have the same name")
+        raise ConfigError("an item's id, the id column or an attribute have the same name")
     dialect = Dialect(",", True)
     known = [] if attributes is None else [c.to_pylist() for c in attributes.columns]
     levels = [shortest_decimal(float(level)) for level in ratings.levels]

@@ -1,4 +1,4 @@
-"""What somebody would rate an item they have not rated.
+"""Recommenders: predictions of ratings that users have not given.
 
 The padding of predictive anonymization stands on this room, and so does the measure that trains
 a recommender on a release.

@@ -54,7 +54,7 @@ class Adapter(ABC):
         """Fit the library's model; the seed decides the result."""
         library, seed = load(*self.library), resolve_seed(rng)
         if not ratings.n_ratings:
-            raise ConfigError("no rating to learn from")
+            raise ConfigError("no ratings to fit to")
         return self._fit(library, ratings, stream_key(seed, self.library[1].lower()) % 2**32)
 
     @abstractmethod
@@ -69,14 +69,14 @@ def load(module: str, package: str, extra: str) -> Any:
     except ImportError as error:
         raise ConfigError(
             f"this recommender needs an optional package that is not installed ({package})",
-            advice=f"pip install 'starshade[{extra}]'",
+            advice=f"Install it: pip install 'starshade[{extra}]'",
         ) from error
 
 
 def as_factors(
     ratings: Ratings, mean: float, biases: tuple[Any, Any], factors: tuple[Any, Any]
 ) -> Factors:
-    """Put together what a library learned; rows without a rating are set to 0."""
+    """Return the parameters of a library's model; rows without a rating are set to 0."""
     parts: list[Floats] = []
     for given, width in ((biases, 0), (factors, 1)):
         for numbers, support in zip(
@@ -86,7 +86,7 @@ def as_factors(
             assert array.ndim == 1 + width
             array[support == 0] = 0.0
             if not np.isfinite(array).all():
-                raise InternalError("a recommender's numbers are not finite")
+                raise InternalError("the recommender returned numbers that are not finite")
             parts.append(array)
     return Factors(ratings.users, ratings.items, ratings.scale, float(mean), *parts)
 

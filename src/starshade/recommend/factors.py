@@ -16,7 +16,7 @@ from starshade.ratings.vocabulary import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """What was learned: biases and factors of every user and item.
+    """A fitted model: biases and factors of every user and item.
 
     The prediction for user u and item i is
     ``mean + user_bias[u] + item_bias[i] + user_factors[u] @ item_factors[i]``.
@@ -72,7 +72,7 @@ class Factors:
         rows = _indices(users, len(self.users), "users")
         columns = _indices(items, len(self.items), "items")
         if len(rows) != len(columns):
-            raise ConfigError(f"{len(rows)} users and {len(columns)} items: pairs are asked for")
+            raise ConfigError(f"{len(rows)} users and {len(columns)} items: must be pairs")
         predicted = predict_pairs(rows, columns, *self.parts)
         return np.asarray(np.clip(predicted, self.scale.minimum, self.scale.maximum))
 
@@ -124,7 +124,7 @@ def _indices(given: NDArray[np.integer], count: int, what: str) -> Ints:
     if not len(indices):
         return fixed(np.empty(0, dtype=np.int64))
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
-        raise ConfigError(f"{what}: one row of whole numbers is asked for")
+        raise ConfigError(f"{what}: must be a one-dimensional array of whole numbers")
     if indices.min() < 0 or indices.max() >= count:
-        raise ConfigError(f"{what}: allowed are indices from 0 to {count - 1}")
+        raise ConfigError(f"{what}: indices must be from 0 to {count - 1}")
     return fixed(indices.astype(np.int64))

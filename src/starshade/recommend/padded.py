@@ -90,9 +90,7 @@ class Padded:
         if weights is not None and (
             weights.shape != own[1:] or not np.isfinite(weights).all() or (weights < 0).any()
         ):
-            raise ConfigError(
-                "item weights: one finite number for each item is needed, none negative"
-            )
+            raise ConfigError("item weights: must be one finite number per item, none negative")
 
     @property
     def n_users(self) -> int:

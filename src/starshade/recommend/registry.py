@@ -1,4 +1,4 @@
-"""The recommenders there are, by name; none is imported before it is used."""
+"""Registry of recommenders; each is imported on use."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ENTRIES = (
 
 
 class Fitted(Protocol):
-    """What was learned from ratings."""
+    """A fitted recommender."""
 
     def predict(self, users: NDArray[np.integer], items: NDArray[np.integer]) -> Floats:
         """Predict pairs of row and column indices, clipped to the scale; shape (n,)."""
@@ -63,11 +63,11 @@ class Fitted(Protocol):
 
 
 class Recommender(Protocol):
-    """Settings of one way to learn from ratings."""
+    """Settings of a recommender."""
 
     @property
     def name(self) -> str:
-        """As `registry` lists it."""
+        """Name in the registry."""
 
     def fit(self, ratings: Ratings, rng: Rng = None) -> Fitted:
-        """Learn from ratings; the same seed gives the same predictions."""
+        """Fit to ratings; the same seed gives the same predictions."""

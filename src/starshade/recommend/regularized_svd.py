@@ -44,11 +44,12 @@ class RegularizedSVD(RegularizedSVDSettings):
     ----------
     factors : int
         At least 1. No matrix of ratings has a higher rank than it has users or items: up to 16
-        are fitted as far as there are so many (a note says so), more are refused.
+        are fitted if the matrix has so many (with a note), more are refused.
     regularization : float
         From 0 to 1e100, in units of the ratings' spread, so that it means the same on every scale.
     sweeps : int
-        How often users and items are fitted in turn, at least 1; at most, if `holdout` is not 0.
+        Number of alternating sweeps over users and items, at least 1; the maximum if `holdout` is
+        not 0.
     biases : bool
         Fit a bias for each user and item; False is the paper's model.
     holdout : float
@@ -111,14 +112,14 @@ class RegularizedSVD(RegularizedSVDSettings):
             No rating, or more than 16 factors where there are fewer users or items.
         """
         if not ratings.n_ratings:
-            raise ConfigError("no rating to learn from")
+            raise ConfigError("no ratings to fit to")
         if self.factors > _FACTORS:
             check_factors(int(self.factors), ratings)
         rank = min(int(self.factors), ratings.n_users, ratings.n_items)
         if rank < self.factors:
             note(
-                f"factors {self.factors}: {rank} are fitted, a matrix of {ratings.n_users:,} "
-                f"users and {ratings.n_items:,} items has no more"
+                f"factors {self.factors}: {rank} are fitted, the maximum for {ratings.n_users:,} "
+                f"users and {ratings.n_items:,} items"
             )
         return Alternation(rank, float(self.regularization), self.biases, seed)
 
@@ -150,10 +151,10 @@ def check_factors(factors: int, ratings: Ratings | ShardedRatings) -> None:
     most = min(ratings.n_users, ratings.n_items)
     if factors > most:
         raise ConfigError(
-            f"{called('factors')} {factors:,}: at most {most:,}, as there are "
+            f"{called('factors')} {factors:,}: must be at most {most:,} for "
             f"{ratings.n_users:,} users and "
             f"{ratings.n_items:,} items",
-            advice="A few are enough; 3 to 16 are usual.",
+            advice="Use 3 to 16, which is typical.",
         )
 
 
@@ -213,7 +214,7 @@ class Alternation:
                 f"{self.rank} factors of {ratings.n_users:,} users and {ratings.n_items:,} items "
                 f"need {budget.amount(need)} of memory; {budget.amount(max(0, allowed))} may be "
                 "used",
-                advice="Ask for fewer factors, or allow more memory if the machine has it.",
+                advice="Use fewer factors, or allow more memory.",
             )
 
 

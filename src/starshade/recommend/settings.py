@@ -9,12 +9,12 @@ from starshade.setting import declared, settable
 
 Dissimilarity = Literal["euclidean", "weighted-sq", "weighted", "closeness-0.5", "closeness-1.0"]
 
-_FACTORS = declared("Factors", "Numbers that describe a user, and an item.", least=1)
-_PENALTY = "How strongly factors are held back."
-_PASSES = declared("Passes", "Passes over the ratings.", least=1)
+_FACTORS = declared("Factors", "Latent factors per user and item.", least=1)
+_PENALTY = "Strength of the penalty on factors."
+_PASSES = declared("Passes", "Number of passes over the ratings.", least=1)
 _BIASES = declared(
     "Biases for users and items",
-    "Whether a bias is fitted for each user and item; without them it is the paper's.",
+    "Fit a bias for each user and item; the model of the paper has none.",
 )
 
 
@@ -27,15 +27,15 @@ class RegularizedSVDSettings:
         "Regularization", _PENALTY, default=0.055, least=0, most=1e100, advice="For example 0.055."
     )
     sweeps: int = settable(
-        "Rounds of fitting",
-        "Rounds of fitting users and items in turn, at most.",
+        "Sweeps",
+        "Maximum number of alternating sweeps over users and items.",
         default=16,
         least=1,
     )
     biases: bool = field(default=True, metadata=_BIASES)
     holdout: float = settable(
-        "Share that finds when to stop",
-        "Share of the ratings that finds when to stop; 0: all rounds are made.",
+        "Held-out share for early stopping",
+        "Share of the ratings held out for early stopping; 0 disables it.",
         default=0.05,
         least=0,
         most=1,
@@ -61,7 +61,7 @@ class LensKitBiasedMFSettings:
     epochs: int = field(default=10, metadata=_PASSES)
     regularization: float = settable("Regularization", _PENALTY, default=0.1, least=0, above=True)
     damping: float = settable(
-        "Damping", "How strongly biases of few ratings are held back.", default=5.0, least=0
+        "Damping", "Shrinkage of biases with few ratings.", default=5.0, least=0
     )
 
 

@@ -1,4 +1,4 @@
-"""The regularized SVD over shards: items are solved once, users wherever they are.
+"""The regularized SVD over partitions: items are solved once, users in their partition.
 
 A job solves its shard's users from the items and gives the items' normal equations, summed up over
 its users: as many numbers as items have, however many users there are. The sums are added in the
@@ -36,7 +36,7 @@ from starshade.recommend.regularized_svd import (
 
 @dataclass(frozen=True, eq=False)
 class ItemFit:
-    """What was learned of the items, by which any users of the table are solved.
+    """Fitted items, by which any users of the table are solved.
 
     `before` (n_items, width): the items that users are solved from; `items`: those that were solved
     from these users. `mean`, `spread`: of all ratings.
@@ -93,7 +93,7 @@ def fit_over(
     settings = {"how": asdict(how), "mean": mean, "spread": spread}
     items = before = first_items(shards.items, how)
     penalty = penalties(support, how)
-    with task("fitting the recommender over shards", sweeps) as step:
+    with task("fitting the recommender over partitions", sweeps) as step:
         for sweep in range(sweeps):
             job = Job(f"sweep {sweep + 1} of {sweeps}", _sum_up, settings, threaded=True)
             before, equations = items, None

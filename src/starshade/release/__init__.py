@@ -7,7 +7,7 @@ format::
     groups   one symbol              columns     ▲
     → classes, one order             card        │
     link                                         verify ◀── original and link (in memory)
-                                     receipt ──▶ the owner's file, outside the folder
+                                     receipt ──▶ private key file, outside the folder
 
 - `content` gives every content one symbol and all rows one order. Groups that say the same are
   written once, sorted by what they say, so nothing in a folder depends on the order of the

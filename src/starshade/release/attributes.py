@@ -28,7 +28,7 @@ def check_attributes(original: Ratings, attributes: str) -> None:
 
 
 def attributes_of(original: Ratings, attributes: str) -> pa.Table:
-    """Return the personal attributes that are to be released; refuse data without any."""
+    """Return the personal attributes to release; refuse data without any."""
     if original.attributes is None:
         raise ConfigError(
             f"attributes {attributes}: the data have no personal attributes",
@@ -41,8 +41,8 @@ def check_names(names: Sequence[str], attributes: str) -> None:
     """Refuse names of columns that repeat or would hide a column of the release."""
     if len(set(names)) < len(names) or {"record", "group"} & set(names):
         raise ConfigError(
-            f"attributes {attributes}: a column of this name already exists, or it is called "
-            "record or group, which a release has columns of its own for",
+            f"attributes {attributes}: a column name repeats, or is record or group, which are "
+            "columns of the release",
             advice="Rename the column in the file of personal attributes.",
         )
 
@@ -95,12 +95,12 @@ def plain_attributes(table: pa.Table | None) -> pa.Table | None:
             columns.append(_plain(table.column(name)))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise ConfigError(
-                f"attribute {name!r}: neither text nor numbers that 64-bit floats hold exactly "
-                f"(its type is {table.column(name).type})",
+                f"attribute {name!r}: must be text, or numbers that 64-bit floats hold exactly "
+                f"(type {table.column(name).type})",
                 advice="Give it as text, or whole numbers up to 2**53.",
             ) from None
         if not _is_finite(columns[-1]):
-            raise ConfigError(f"attribute {name!r}: a number in it is not finite")
+            raise ConfigError(f"attribute {name!r}: a number is not finite")
     return pa.table(columns, names=table.column_names)
 
 
@@ -120,13 +120,13 @@ def _is_finite(column: pa.Array | pa.ChunkedArray) -> bool:
 
 
 def check_plain(table: pa.Table, names: Sequence[str]) -> None:
-    """Check that attributes that stand in a folder as they were are as `plain_attributes` are."""
+    """Check that unchanged attributes of a folder are as `plain_attributes` returns them."""
     for name in names:
         column = table.column(name)
         if str(column.type) not in ("double", "string"):
-            raise ReleaseError("records.parquet: a personal attribute that is no number or text")
+            raise ReleaseError("records.parquet: a personal attribute is neither number nor text")
         if not _is_finite(column):
-            raise ReleaseError("records.parquet: a personal attribute that is not finite")
+            raise ReleaseError("records.parquet: a personal attribute is not finite")
 
 
 def ranks(table: pa.Table | None) -> list[NDArray[np.int64]]:

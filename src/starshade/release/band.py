@@ -1,4 +1,4 @@
-"""Figures of private data: exact for their owner, in bands for everybody who has the release."""
+"""Figures of private data: exact for the owner, in bands in the release."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def band(share: float) -> Band:
 
 
 def left_out(number: int, released: int) -> Band:
-    """Return the band of what was left out, as a share of it and of what is released.
+    """Return the band of a suppressed number, as a share of suppressed and released.
 
     >>> left_out(0, 0), left_out(1, 99), left_out(1, 100)
     ('none', 'under 5 %', 'under 1 %')
@@ -34,18 +34,17 @@ def left_out(number: int, released: int) -> Band:
 
 
 def in_words(band: Band) -> str:
-    """Return a band as it stands in a sentence."""
+    """Return a band as text for a sentence."""
     return "20 % or more" if band == "more" else band
 
 
 @dataclass(frozen=True)
 class Exact:
-    """What a release tells in bands, or not at all, as it is; the owner's receipt holds it.
+    """Exact figures that a release states in bands or not at all; the key file holds them.
 
-    `groups`: groups that the method formed, before equal ones became one class; on layout "record",
-    where nobody tells them, the classes. `imputed_cells`, `single_rater_cells`: as in the
-    manifest, in figures. `dummy_records`: records that are nobody's; None on a release that
-    continues no other.
+    `groups`: groups that the method formed, before equal ones became one class; on layout "record"
+    the classes. `imputed_cells`, `single_rater_cells`: shares, bands in the manifest.
+    `dummy_records`: None on a release that continues no other.
     """
 
     groups: int = 0
@@ -57,7 +56,7 @@ class Exact:
     dummy_records: int | None = None
 
     def bands(self, records: int, items: int) -> dict[str, Band | None]:
-        """Return what the manifest of a release of so many records and items says."""
+        """Return the bands for a release of this size."""
         invented, single, nobodys = (
             self.imputed_cells,
             self.single_rater_cells,

@@ -113,7 +113,7 @@ def _merge(groups: Cells, class_of_group: NDArray[np.int64]) -> Cells:
 
 
 def with_invented(groups: NDArray[np.int64], chain: Chain | None) -> NDArray[np.int64]:
-    """Return the group of each user, then that of each record that is nobody's."""
+    """Return the group of each user, then that of each dummy record."""
     if chain is None:
         return groups
     of_kept = np.full(chain.n_groups, -1, dtype=np.int64)
@@ -122,7 +122,7 @@ def with_invented(groups: NDArray[np.int64], chain: Chain | None) -> NDArray[np.
 
 
 def _unrated_share(original: Ratings, class_of_user: NDArray[np.int64], classes: Cells) -> float:
-    """Return the share of cells that nobody of their class rated."""
+    """Return the share of cells without a rating of their class."""
     rated = np.repeat(class_of_user, original.user_support) * original.n_items + original.columns
     shown = np.repeat(np.arange(classes.n_groups), np.diff(classes.indptr)) * original.n_items
     nobodys = np.isin(shown + classes.columns, rated, invert=True)
@@ -152,8 +152,8 @@ def record_release(
 
     Every record has a row of its own, each cell one rating; a null has no cell. Records are
     sorted by content (`starshade.release.content`), then by their released attributes, and
-    numbered 0…n-1 in that order. Records that are equal in every cell form a class; which
-    records a method put together beyond that is not told (definitions, "layouts").
+    numbered 0…n-1 in that order. Records that are equal in every cell form a class; the release
+    does not state which records a method put together beyond that (definitions, "layouts").
 
     `original`: the table that was anonymized: the released items and users. `released`: the same
     with ratings, nulls and scale as published; days are not released. `attributes`: with "exact"
@@ -204,7 +204,7 @@ def _invented_share(original: Ratings, released: Ratings) -> float:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a method says of the release that it makes, whatever its layout.
+    """What a method states of its release, whatever the layout.
 
     `seed`: with `private_config` what it takes to do it again; for the owner's receipt alone.
     `config`: what the manifest says was done; no seed, no path. `claims`: what the method promises;
@@ -241,7 +241,7 @@ class Provenance:
         divided: Divided | None = None,
         **stated: Any,
     ) -> Release:
-        """Return the release that says all this; nothing private is in its manifest.
+        """Return the release with these facts; its manifest holds nothing private.
 
         `original`: the table that was anonymized. `link`: the record of each of its users.
         `records`: theirs, and those that are nobody's. `groups`: how many the method formed.

@@ -18,49 +18,48 @@ from starshade.release.promise import (
 )
 
 _QUERY = (
-    "**Not for publication: this release may only stand behind the query service.** It keeps "
-    "personal attributes exactly as they were, and those alone identify most people.\n\n"
+    "**Not for publication: use this release only behind the query service.** Its personal "
+    "attributes are unchanged, and those alone identify most people.\n\n"
 )
 
 READABLE = "table.parquet"
 _IN_WORDS = {
-    "class": "class, as group in the other files",
-    "size": "records of the class, each of which has this row",
+    "class": "class; `group` in the other files",
+    "size": "records of the class; each has this row",
     "record": "record number",
     "item": "item key",
     "name": "published name",
 }
 _SAID = {
-    "lowest": "least rating that the cell may be",
-    "highest": "greatest one",
-    "values": "all that it may be, in words",
-    "null_possible": "whether that there is no rating is among it",
+    "lowest": "lowest possible rating",
+    "highest": "highest possible rating",
+    "values": "all possible values, as text",
+    "null_possible": "whether null (not rated) is possible",
 }
-_CLASS_BESIDE = "class: records with equal cells and quasi-identifiers have equal numbers"
+_CLASS_BESIDE = "class: records with equal cells and quasi-identifiers have the same number"
 _QUASI = {
-    True: "personal attribute, the same for all records of a class: a range around theirs, from "
-    "low to below high (inf: open), and whether null (not known) is among them",
-    False: "personal attribute, the same for all records of a class: a sorted list of the values "
-    "among them, null (not known) first",
+    True: "personal attribute, the same for all records of a class: a range around their values, "
+    "from low to below high (inf: open), and whether null (not known) occurs",
+    False: "personal attribute, the same for all records of a class: a sorted list of their "
+    "values, null (not known) first",
 }
 _JOINED = (
     "personal attribute, the same for all records of a class: a sorted list of every value that a "
-    "recipe or a hierarchy joins with those among them, null (not known) first; not each need be "
-    "anybody's"
+    "recipe or a hierarchy joins with theirs, null (not known) first; some may occur in no record"
 )
-_SENSITIVE = "sensitive personal attribute, exactly as it was"
+_SENSITIVE = "sensitive personal attribute, unchanged"
 
 _REAL = {
     "low": "low end of a range; the part below the scale stands for null",
     "high": "high end of a range",
-    "values": "sorted list of values, where the cell is no range",
+    "values": "sorted list of values, if the cell is not a range",
     "null": "whether null (not rated) is possible too",
 }
 _REAL_SINGLE = {
     "low": "empty: no cell is a range",
     "high": "empty: no cell is a range",
-    "values": "the rating, a list of one",
-    "null": "always false: who has no rating has no row",
+    "values": "the rating, a list of one value",
+    "null": "always false: an unrated cell has no row",
 }
 
 _READ_MASK = """\
@@ -87,9 +86,9 @@ for c in cells:
 _READ_REAL = """\
 import pyarrow.parquet as pq
 cells = pq.read_table("cells.parquet").to_pylist()
-for c in cells:  # None: not rated; a pair: anything from its first to its second number
-    told = c["values"] if c["low"] is None else [(max(c["low"], {minimum:g}), c["high"])]
-    c["members"] = [None] * c["null"] + told
+for c in cells:  # None: not rated; a pair: any value from its first to its second number
+    values = c["values"] if c["low"] is None else [(max(c["low"], {minimum:g}), c["high"])]
+    c["members"] = [None] * c["null"] + values
 """
 
 
@@ -100,11 +99,11 @@ def dataset_card(
     named: bool = False,
     harmless: int = 0,
 ) -> str:
-    """Return the text of ``README.md``; it says nothing that the other files do not.
+    """Return the text of ``README.md``; it states nothing that the other files do not.
 
-    `smallest_class`: records that are equal wherever one is, at least; layout "record" is worded by
-    it. `ranges`: which quasi-identifiers are numbers. `named`: whether items have names.
-    `harmless`: texts that are no formulas any more in the CSV files.
+    `smallest_class`: records of the smallest class; the text of layout "record" depends on it.
+    `ranges`: which quasi-identifiers are numbers. `named`: whether items have names. `harmless`:
+    number of escaped texts in the CSV files.
     """
     title = "# Anonymized ratings\n\n"
     first = _QUERY + title if manifest.audience == "query" else title
@@ -119,18 +118,21 @@ def describe_columns(
 ) -> dict[str, dict[str, str]]:
     """Return file → column → meaning, in file order; `ranges` and `named` as in `dataset_card`."""
     by_record = manifest.layout == "record"
-    group = "class: records with equal cells have equal numbers"
-    records = {"record": "record number 0, 1, 2, …: the order says nothing", "group": group}
-    records |= dict.fromkeys(manifest.attribute_columns, "personal attribute, exactly as it was")
+    group = "class: records with equal cells have the same number"
+    records = {
+        "record": "record number 0, 1, 2, …; the order carries no information",
+        "group": group,
+    }
+    records |= dict.fromkeys(manifest.attribute_columns, "personal attribute, unchanged")
     if manifest.attributes == "generalized":
         group = records["group"] = _CLASS_BESIDE if manifest.quasi_identifiers else group
         records |= {name: _QUASI[name in ranges] for name in manifest.quasi_identifiers}
         records |= dict.fromkeys(manifest.joined_attributes, _JOINED)
         records |= dict.fromkeys(manifest.sensitive_attributes, _SENSITIVE)
-    items = {"item": "item key, unique", "name": "published name; names may repeat"}
+    items = {"item": "item key, unique", "name": "published name, not necessarily unique"}
     tables = {"records.parquet": records}
     if manifest.layout == "profile":
-        keys = {"group": "class, in the order of their contents", "size": "records of the class"}
+        keys = {"group": "class, sorted by content", "size": "records of the class"}
         tables["profiles.parquet"] = keys | {"profile": level_bytes(manifest)}
     else:
         own = {"group": group} | ({"record": "record number"} if by_record else {})
@@ -148,7 +150,7 @@ def _contents(manifest: Manifest) -> dict[str, str]:
     single = manifest.layout == "record"
     if manifest.scale.step is not None:
         what = "the rating, as a bit mask with one bit set: "
-        many = "what the cell may be, as a bit mask: bit 0 = null, "
+        many = "possible values, as a bit mask: bit 0 = null, "
         bits = "bit j = j-th level of the scale, least significant bit first"
         return {"members": (what if single else many) + bits}
     return _REAL_SINGLE if single else _REAL
@@ -166,8 +168,8 @@ def _about(manifest: Manifest) -> str:
         f"{scale_text(scale.minimum, scale.maximum, scale.step)}, "
         f"anonymized with starshade {manifest.starshade}. {_cells(manifest)}\n",
         f"- Method: {manifest.method}" + (f" ({config})" if config else ""),
-        f"- {counted(manifest.classes, 'class', 'classes')} of records that are equal in every "
-        f"cell{' and quasi-identifier' * bool(manifest.quasi_identifiers)}",
+        f"- {counted(manifest.classes, 'equivalence class', 'equivalence classes')}: records that "
+        f"are equal in every cell{' and quasi-identifier' * bool(manifest.quasi_identifiers)}",
     ]
     inside = {each.key: each for each in private_figures(manifest)}
     support = manifest.config.get("item_support")
@@ -177,35 +179,35 @@ def _about(manifest: Manifest) -> str:
     lines += [f"- {each.title}: {each.text}. {each.meaning}" for each in shown]
     if support is not None:
         raters = f"{in_markdown(str(support))}{' of the' * isinstance(support, str)} people"
-        lines.append(f"- Items that fewer than {raters} rated were left out")
+        lines.append(f"- Items that fewer than {raters} rated are suppressed")
     elif manifest.rare_items == "keep":
-        lines.append("- Items that very few people rated were kept at the owner's wish")
+        lines.append("- Items that very few people rated are kept, by the owner's choice")
     return "\n".join(lines) + "\n"
 
 
 def _of_people(manifest: Manifest) -> str:
     if manifest.dummy_records in (None, "none"):
         return counted(manifest.records, "person", "people")
-    return f"people, some of them invented, in {counted(manifest.records, 'record')}"
+    return f"people in {counted(manifest.records, 'record')}, some of them dummy records,"
 
 
 def _cells(manifest: Manifest) -> str:
     if manifest.layout == "profile":
         return cells_are(manifest)
     if manifest.layout != "record":
-        return "Every cell says what a rating may have been; null means not rated."
+        return "Each cell lists the possible values of a rating; null means not rated."
     if manifest.imputed_cells is None:
         return (
-            "Every record is one person's ratings, unchanged; people without enough others near "
-            "them are left out. Null means not rated."
+            "Each record holds one person's ratings, unchanged. People without enough others near "
+            "them are suppressed. Null means not rated."
         )
     moved = (
-        "Every record is one person's ratings, moved until others are near them: a cell is not the "
-        "truth but near it"
+        "Each record holds one person's ratings, shifted until others are near. A cell is near "
+        "the true rating, not equal to it"
     )
     rules = {claim.parameters.get("nulls") for claim in manifest.claims}
     if manifest.imputed_cells != "none" or rules != {"ignore"}:
-        moved += ", and where a null was in the way a rating may have been left out or put in"
+        moved += "; where a null was in the way, a rating may be suppressed or imputed"
     return f"{moved}. Null means no rating."
 
 
@@ -213,11 +215,11 @@ def _files(manifest: Manifest, ranges: frozenset[str], named: bool, harmless: in
     lines = ["## Files\n", "| file | column | meaning |", "|---|---|---|"]
     for file, columns in describe_columns(manifest, ranges, named).items():
         lines += [f"| {file} | {_cell(name)} | {text} |" for name, text in columns.items()]
-    alone = "" if manifest.layout == "profile" else "A cell that is null alone has no row. "
+    alone = "" if manifest.layout == "profile" else "A cell that can only be null has no row. "
     lines.append(
         f"\n{alone}`release.json` holds all counts and the SHA-256 of each file; `croissant.json` "
-        "describes them to machines. `starshade verify FOLDER` (`pip install starshade`) checks "
-        "files, cells, counts and claims without the ratings. Compare the SHA-256 of "
+        "is the machine-readable description. `starshade verify FOLDER` (`pip install starshade`) "
+        "checks files, cells, counts and claims without the ratings. Compare the SHA-256 of "
         "`release.json` that it prints with the publisher's.\n"
     )
     lines.append(_readable(manifest, harmless))
@@ -225,29 +227,29 @@ def _files(manifest: Manifest, ranges: frozenset[str], named: bool, harmless: in
 
 
 def _readable(manifest: Manifest, harmless: int) -> str:
-    """Say where the cells stand in words and numbers, and how to have them where they do not."""
+    """Return where the readable tables are, or how to write them."""
     unit = "record" if manifest.layout == "record" else "class"
-    rows = f"a row per {unit} and item that is more than null, in words and numbers"
+    rows = f"one row per {unit} and item with a possible rating"
     command = "`starshade data convert FOLDER --out {}`"
-    said = [f"`{READABLE}` is for reading: {rows}, and the same that the masks or levels say."]
+    said = [f"`{READABLE}` is for reading: {rows}. It states the same as the masks or levels."]
     if READABLE not in manifest.files:
         wanted = command.format("table.parquet")
-        said = [f"To read, take {rows}: {wanted} (or `.csv`) writes them. They are too many for "]
-        said[0] += "this folder."
+        said = [f"For reading, {wanted} (or `.csv`) writes {rows}: too many rows for this folder."]
     elif "table.csv" in manifest.files:
         said.append("`table.csv` holds the same rows.")
     else:
         said.append(f"It is too long for a spreadsheet; {command.format('table.csv')} writes CSV.")
     if "records.csv" in manifest.files:
         said.append(
-            "`records.csv` is `records.parquet` in words: attributes are of a record, and would be "
-            "told again for each item."
+            "`records.csv` shows `records.parquet` as text: one row per record, with its "
+            "personal attributes."
         )
     if harmless:
         one = harmless == 1
         said.append(
-            f"In CSV {counted(harmless, 'text')} that a spreadsheet would run as a formula, or "
-            f"that begin{'s' * one} with an apostrophe, {'has' if one else 'have'} one in front."
+            f"In CSV, {counted(harmless, 'text')} {'has' if one else 'have'} an added apostrophe "
+            f"in front: a spreadsheet would run {'it' if one else 'them'} as a formula, or "
+            f"{'it begins' if one else 'they begin'} with an apostrophe."
         )
     return " ".join(said) + "\n"
 
@@ -269,7 +271,7 @@ def _reading(manifest: Manifest) -> str:
 _LICENCE = """\
 ## Licence
 
-Not stated here: it is for the owner of the data to choose one and to write it down.
+Not stated here: the data owner chooses a licence and adds it.
 """
 
 

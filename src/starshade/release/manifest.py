@@ -1,8 +1,8 @@
-"""``release.json``: what a release says about itself.
+"""``release.json``: the facts of a release.
 
 Nothing private has a field here: no seed, no path, no digest of the input, no original id, no
-date, no figure about a single user, and no exact one that the files do not show: of those a band
-is told (`starshade.release.manifest`).
+date, no figure about a single user, and no exact figure that the files do not show: those are
+bands (`starshade.release.band`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from starshade.naming import named
 from starshade.ratings.scale import Scale
 from starshade.release import ProfileKind
 from starshade.release.band import Band
+from starshade.release.earlier import release_facts
 from starshade.setting import Setting, settings_of
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
+_OLDEST = 3  # format that is read
 Parameter = float | int | str | list[str]
 _GENERALIZED = {"quasi_identifiers", "sensitive_attributes", "records_alone_with_sensitive"}
 _PROFILE = {"profile", "single_rater_cells"}
@@ -52,7 +54,7 @@ class ScaleModel(_Closed):
 
 
 class Claim(_Closed):
-    """One privacy model that the release satisfies, and what the verifier counted."""
+    """A privacy model that the release satisfies, and what the verifier counted."""
 
     model: str
     #: numbers and names; a list is one of item keys ("sensitive")
@@ -72,7 +74,7 @@ class Claim(_Closed):
     @classmethod
     def _of_data(cls, figures: dict[str, Any]) -> dict[str, Any]:
         if any(isinstance(v, (int, float)) and not abs(v) < 2**63 for v in figures.values()):
-            raise ValueError("a number that data cannot have")
+            raise ValueError("a number is out of range")
         return figures
 
 
@@ -133,22 +135,22 @@ class Manifest(_Closed):
     @classmethod
     def _settings(cls, config: dict[str, Any]) -> dict[str, Any]:
         if _depth(config) > _DEEPEST:
-            raise ValueError("settings that are nested too deeply")
+            raise ValueError("the settings are nested too deeply")
         named = config.get("attribute_hierarchies", [])
         if not isinstance(named, list) or any(type(name) is not str for name in named):
-            raise ValueError("attribute_hierarchies: a list of names of attributes is needed")
+            raise ValueError("attribute_hierarchies must be a list of attribute names")
         least = config.get("min_raters", 1)
         if type(least) is not int or not 1 <= least < 2**31:
-            raise ValueError("min_raters: a number of people is needed")
+            raise ValueError("min_raters must be a number of people")
         return config
 
     @model_validator(mode="after")
     def _of_its_layout(self) -> Manifest:
         of_profiles = self.profile, self.profile_step, self.single_rater_cells
         if self.layout != "profile" and any(fact is not None for fact in of_profiles):
-            raise ValueError(f"it says of profiles what layout {self.layout} does not have")
+            raise ValueError(f"layout {self.layout} has no facts of profiles")
         if (self.attributes == "exact") != (self.audience == "query"):
-            raise ValueError(f"attributes {self.attributes} for the audience {self.audience}")
+            raise ValueError(f"attributes {self.attributes} do not fit audience {self.audience}")
         return self
 
     @property
@@ -164,7 +166,7 @@ class Manifest(_Closed):
 
     @property
     def alike_by(self) -> str:
-        """By what records of a class are equal, in words; empty where they are so in everything."""
+        """Text: in what records of a class are equal; empty if in everything."""
         if not self.sensitive_attributes and self.attributes != "exact":
             return ""
         return " by ratings and quasi-identifiers" if self.quasi_identifiers else " by ratings"
@@ -193,14 +195,14 @@ class Manifest(_Closed):
         except (ValueError, RecursionError):
             facts = None
         if not isinstance(facts, dict):
-            raise ReleaseError("release.json: it is no JSON object that can be read in one way")
+            raise ReleaseError("release.json: not an unambiguous JSON object")
         # the format first: that of another version may have other fields
         version = facts.get("format")
         if type(version) is not int or version < 1:
             raise ReleaseError("release.json: it has no format version")
-        refuse_format(f"{where}: a release", version, FORMAT_VERSION)
+        refuse_format(f"{where}: release", version)
         try:
-            manifest = cls.model_validate(without_checksum(facts))
+            manifest = cls.model_validate(release_facts(without_checksum(facts)))
             manifest.scale.to_scale()
         except ConfigError as error:
             raise ReleaseError(f"release.json: {error.message}") from None
@@ -214,11 +216,11 @@ class Manifest(_Closed):
 
 
 class OtherContentError(ReleaseError):
-    """A ``release.json`` that can be read, and is not what its checksum was computed for."""
+    """A readable ``release.json`` that its checksum does not fit."""
 
 
 def _depth(value: Any) -> int:
-    """Return how deeply lists and objects are nested, as far as may be allowed."""
+    """Return how deeply lists and objects are nested, up to just beyond the allowed depth."""
     depth, inner = 0, [value]
     while inner and depth <= _DEEPEST:
         held = (each.values() if isinstance(each, dict) else each for each in inner)
@@ -227,29 +229,29 @@ def _depth(value: Any) -> int:
     return depth
 
 
-#: what an older format lacks (an impossible one is taken for the oldest)
-_OLDER = {
+#: what an unreadable format lacks (an impossible one is taken for the oldest)
+_LACKS = {
     1: "It carries no checksum.",
-    2: "Since then a release tells figures of private data in bands, and its receipt holds them.",
+    2: "It states exact figures of private data.",
 }
 
 
-def refuse_format(what: str, version: int, ours: int) -> None:
-    """Refuse a release or a receipt whose format is not this version's."""
-    if version == ours:
+def refuse_format(what: str, version: int) -> None:
+    """Refuse a release or a key file whose format this version does not read."""
+    if _OLDEST <= version <= FORMAT_VERSION:
         return
     raise ReleaseError(
-        f"{what} of format {version}; this version reads {ours}",
+        f"{what} of format {version}; this version reads {_OLDEST} and {FORMAT_VERSION}",
         advice="Use the version of starshade that wrote it, or a later one."
-        if version > ours
-        else f"{_OLDER.get(version, _OLDER[1])} Make it anew from the ratings: starshade anonymize "
-        f"with the same options and {named('seed')}, which the receipt names; {named('private')} "
-        "makes the receipt with it.",
+        if version > FORMAT_VERSION
+        else f"{_LACKS.get(version, _LACKS[1])} Make release and key file from the ratings again: "
+        f"starshade anonymize with the same options, {named('seed')} (the key file states it) and "
+        f"{named('private')}.",
     )
 
 
 def config_of(settings: Any, **resolved: Any) -> dict[str, Any]:
-    """Return what the manifest says: no seed, no path, no item id but of those that are sensitive.
+    """Return the settings for the manifest: no seed, no path, only ids of sensitive items.
 
     `settings`: what its declaration names in ``recorded_first`` stands first, all else as declared.
     `resolved`: what the method found while it worked, also in the place of a setting; None: nothing
@@ -269,7 +271,7 @@ def config_of(settings: Any, **resolved: Any) -> dict[str, Any]:
 
 
 def private_config_of(settings: Any, **resolved: Any) -> dict[str, Any]:
-    """Return what the owner's receipt needs beside the seed to make the release again."""
+    """Return the settings for the key file: with the seed they make the release again."""
     config = {"method": settings.name, **config_of(settings, **resolved)}
     for setting in settings_of(settings.__class__):
         value = getattr(settings, setting.name)

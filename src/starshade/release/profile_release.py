@@ -153,7 +153,7 @@ def _check(
     n_levels: int,
 ) -> None:
     if not original.n_items or not original.n_users:
-        raise ConfigError("no item or nobody is left to release a profile of")
+        raise ConfigError("no item or no person is left to release a profile of")
     if levels.dtype != np.uint8 or levels.ndim != 2 or levels.shape[1] != original.n_items:
         raise InternalError("the profiles are no bytes of every item")
     if not (levels.flags.c_contiguous and levels.flags.writeable):

@@ -32,17 +32,17 @@ _USUAL = 100  # steps between released levels, at most, by default
 
 
 def refuse_large(what: str, needed: int, held: int, instead: str = "") -> None:
-    """Refuse what takes more bytes than may be used beside the `held` ones of its data."""
+    """Refuse what needs more bytes than are allowed in addition to the `held` ones of its data."""
     left = budget.left(held)
     if needed > left:
         raise ConfigError(
-            f"{what}: {budget.amount(needed)} needed, {budget.amount(max(left, 0))} may be used",
+            f"{what}: {budget.amount(needed)} needed, {budget.amount(max(left, 0))} allowed",
             advice=f"Allow more memory{aside('memory')}{instead}.",
         )
 
 
 def released_levels(scale: Scale, step: float) -> NDArray[np.float64]:
-    """Return the ratings that a cell can say: level by level from 1.
+    """Return the ratings that a cell can hold: level by level from 1.
 
     `step`: between released levels; it divides the scale's width.
 
@@ -55,7 +55,7 @@ def released_levels(scale: Scale, step: float) -> NDArray[np.float64]:
     if steps > MOST_LEVELS - 0.5:
         raise ConfigError(
             f"a profile step of {step:g} on the scale {scale}: more than {MOST_LEVELS} levels",
-            advice=f"A step of {scale.width / (MOST_LEVELS - 1):.6g} is the finest of one byte.",
+            advice=f"The smallest step of one byte is {scale.width / (MOST_LEVELS - 1):.6g}.",
         )
     if abs(steps - round(steps)) > 1e-6 or (scale.width and not round(steps)):
         raise ConfigError(
@@ -180,7 +180,7 @@ class Profiles(Rows):
 
     def _refuse(self, how: str, needed: int) -> None:
         what = f"{self.n_groups:,} profiles of {self.n_items:,} items {how}"
-        fewer = ", or ask for fewer rows or items at a time"
+        fewer = ", or take fewer rows or items at a time"
         refuse_large(what, needed, self.levels.nbytes, fewer)
 
     def __repr__(self) -> str:

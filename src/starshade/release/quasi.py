@@ -150,12 +150,12 @@ def read_quasi(table: pa.Table, manifest: Manifest, group: NDArray[np.int64]) ->
         column = table.column(place)
         ranged = is_range(column.type)
         if not ranged and not _is_list(column.type):
-            raise ReleaseError("records.parquet: a quasi-identifier that is no range and no list")
+            raise ReleaseError("records.parquet: a quasi-identifier is neither range nor list")
         column = column.cast(_types()[0 if ranged else 1])
         if not column.equals(column.take(first[group])):
-            raise ReleaseError("records.parquet: quasi-identifiers that differ within a class")
+            raise ReleaseError("records.parquet: quasi-identifiers differ within a class")
         if not all(map(_says_something, column.take(first).to_pylist())):
-            raise ReleaseError("records.parquet: a quasi-identifier out of order or empty")
+            raise ReleaseError("records.parquet: a quasi-identifier is empty or not sorted")
         table = table.set_column(place, name, column)
     check_plain(table, manifest.sensitive_attributes)
     return table

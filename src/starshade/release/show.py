@@ -1,4 +1,4 @@
-"""A release to be looked at: in a notebook, and as a matrix."""
+"""A release as a chart, and as a matrix."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _CLASSES = 12  # bars of class sizes; larger ones share the last
 
 
 def release_chart(release: Release) -> Chart:
-    """Draw how many records share a class of which size: the larger, the better hidden."""
+    """Draw the share of records by class size; larger classes protect better."""
     bars = [Bar(label, share) for label, share in sizes_shown(release.classes.sizes)]
     return bar_chart(
-        f"How many others a record looks like{release.manifest.alike_by}",
+        f"Records by size of their class{release.manifest.alike_by}",
         f"{counted(release.n_records, 'record')} in "
         f"{counted(release.classes.n_groups, 'class', 'classes')}",
         bars,
         "records in the class",
-        Axis("share of the records", share=True),
+        Axis("share of records", share=True),
     )
 
 
 def sizes_shown(sizes: NDArray[np.int64], most: int = _CLASSES) -> list[tuple[str, float]]:
-    """Return sizes of classes and the share of the records in such; the largest together."""
+    """Return sizes of classes and their share of the records; the largest together."""
     distinct, classes = np.unique(sizes, return_counts=True)
     shares = (distinct * classes / max(int(sizes.sum()), 1)).tolist()
     rows = [(f"{size:,}", share) for size, share in zip(distinct.tolist(), shares, strict=True)]
@@ -46,7 +46,7 @@ def sizes_shown(sizes: NDArray[np.int64], most: int = _CLASSES) -> list[tuple[st
 
 
 def sparse_rows(release: Release) -> tuple[csr_matrix, NDArray[np.int64]]:
-    """Return the released rows as a SciPy matrix, and how many records each stands for.
+    """Return the released rows as a SciPy matrix, and the number of records of each.
 
     A null has no entry, and a rating of 0 has one.
     """
@@ -56,7 +56,7 @@ def sparse_rows(release: Release) -> tuple[csr_matrix, NDArray[np.int64]]:
     symbols = cells.symbols
     if not symbols.is_single.all():
         raise ConfigError(
-            f"a release of layout {release.manifest.layout!r}: its cells are no single numbers",
+            f"layout {release.manifest.layout!r}: the cells are not single numbers",
             advice="Release.to_csr gives expected ratings, with their weights.",
         )
     n = len(cells.codes)

@@ -45,7 +45,7 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """What a receipt knows of the releases before, and who hides together in all of them.
+    """What a key file records of earlier releases, and which users share a class in all of them.
 
     `after`: SHA-256 of the ``release.json`` of the one before (empty: it was never saved); None
     for a first release. `group` (n_users,): the kept group of each linked user, numbered over all
@@ -97,7 +97,7 @@ class Divided(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Private:
-    """Facts that only the owner may hold; they go to a receipt file, and only when asked.
+    """Facts for the owner alone; they are written to the private key file only.
 
     `config`: everything needed, with the input, to make the same release byte for byte. `source`:
     where the ratings came from. `digest`: SHA-256 over the canonical input table. `ratings`:
@@ -154,7 +154,7 @@ class Private:
 
     @property
     def nobodys(self) -> int:
-        """How many records are nobody's: invented, or of people who were forgotten."""
+        """Dummy records: added to pad classes, or of erased users."""
         return len(self.forgotten) + (0 if self.chain is None else len(self.chain.invented))
 
 
@@ -197,14 +197,14 @@ class Release(Framed):
 
     @property
     def n_people(self) -> int | None:
-        """Records that are somebody's; None where only the owner's receipt could tell."""
+        """Records of people; None where that takes the private key file."""
         if self.private is not None:
             return self.n_records - self.private.nobodys
         return self.n_records if self.manifest.dummy_records in (None, "none") else None
 
     @property
     def exact(self) -> Exact | None:
-        """What the manifest tells in bands, in figures; None without the owner's private facts."""
+        """Exact figures of the bands in the manifest; None without the private facts."""
         return None if self.private is None else self.private.exact
 
     @property
@@ -272,7 +272,7 @@ class Release(Framed):
         return write_readable(self, path, "csv")[1]
 
     def to_scipy(self) -> tuple[csr_matrix, NDArray[np.int64]]:
-        """Return the rows as a SciPy CSR matrix of ratings, and the records each stands for.
+        """Return the rows as a SciPy CSR matrix of ratings, and the number of records of each.
 
         A null has no entry; column j is the item ``items[j]``. Meant for releases whose cells are
         single numbers (layouts "profile" and "record").
@@ -309,11 +309,11 @@ class Release(Framed):
         from starshade.release.readable.rows import rows_of
 
         if self.manifest.audience == "query":
-            note("these rows are of a release that may only stand behind the query service")
+            note("not for publication: this release may only be used behind the query service")
         return rows_of(self)
 
     def plot(self) -> Chart:
-        """Draw how many records share a class of which size."""
+        """Draw the share of records by class size."""
         from starshade.release.show import release_chart
 
         return release_chart(self)
@@ -336,12 +336,12 @@ def chain_of(release: Release) -> Chain:
     Raises
     ------
     ConfigError
-        There is no receipt.
+        There is no private key file.
     """
     if release.private is None:
         raise ConfigError(
-            "nobody can tell who was in which group of the release before without its receipt",
-            advice=f"Give the one that was written with it{aside('after_private')}.",
+            "the earlier release can be continued only with its private key file",
+            advice=f"Give the key file that was written with it{aside('after_private')}.",
         )
     if release.private.chain is not None:
         return release.private.chain

@@ -38,7 +38,7 @@ _FORMATS = {
 def chart(figure: Figure, subtitle: str) -> Spec:
     """Draw a figure: one panel per measure, our lines with intervals, the paper's marks.
 
-    A Vega-Lite v5 specification, the data inside; `subtitle`: on how much data it rests.
+    A Vega-Lite v5 specification, the data inside; `subtitle`: the size of the data.
     """
     measures = list(dict.fromkeys(series.measure for series in figure.series))
     panels = [_panel(figure, measure, titled=len(measures) > 1) for measure in measures]

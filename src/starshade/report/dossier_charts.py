@@ -1,7 +1,7 @@
 """The pictures of a report: Vega-Lite specifications, and those as SVG that style can colour.
 
-Pictures are narrow, as they are read on a phone too, and each says in words what it shows; the
-figures themselves stand in a table beside it.
+Pictures are narrow, to fit a phone, and each has a text alternative; the figures are in a table
+next to it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def pictures(content: Mapping[str, Any]) -> dict[str, str]:
 
 def charts(content: Mapping[str, Any]) -> dict[str, Spec]:
     """Return the Vega-Lite specification of each picture that a dossier has data for."""
-    if content["edition"] == "public":
+    if content["audience"] == "public":
         return _of_release(content["holds"]) if content["holds"] else {}
     data, drawn = content["data"], {}
     if content["attacks"]:
@@ -45,8 +45,8 @@ def charts(content: Mapping[str, Any]) -> dict[str, Spec]:
     if content["stand_out"]["steps"]:
         drawn["stand_out"] = _stand_out(content["stand_out"]["steps"])
     for name, figure, title in (
-        ("ratings", "histogram", "share of the ratings"),
-        ("ratings_per_user", "ratings_per_user", "share of the users"),
+        ("ratings", "histogram", "share of ratings"),
+        ("ratings_per_user", "ratings_per_user", "share of users"),
     ):
         bins = data[figure]["bins"]
         if bins:
@@ -64,8 +64,8 @@ def _of_release(holds: Mapping[str, Any]) -> dict[str, Spec]:
     kinds = holds["cells"]["kinds"]
     drawn = {"says": cells_bar(kinds)} if kinds else {}
     for name, bins, title in (
-        ("classes", holds["classes"]["bins"], "records in a class of this size"),
-        ("cells", holds["cells"]["histogram"], "share of the cells with a rating"),
+        ("classes", holds["classes"]["bins"], "share of records, by class size"),
+        ("cells", holds["cells"]["histogram"], "share of cells with a rating"),
     ):
         rows = [(each["label"], each["share"]) for each in bins]
         if rows:
@@ -87,7 +87,7 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
         for i, row in enumerate(rows)
     ]
     y = encoded("row", "ordinal", axis=None)
-    axis = _SHARE | {"title": "re-identified, share of the targets"}
+    axis = _SHARE | {"title": "re-identified, share of targets"}
     x = encoded("rate", scale={"domain": [0, 1]}, axis=axis)
     colour = _by_side([BEFORE, AFTER])
     shape = _by_side(["circle", "diamond"])
@@ -106,7 +106,7 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
 
 
 def strongest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each knowledge: on either side what the strongest attack with it found."""
+    """Return a row for each knowledge, with the strongest attack before and after."""
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
         kept = found.setdefault(row["knew"], dict(row))
@@ -124,10 +124,10 @@ def _attacks_in_words(rows: Sequence[Mapping[str, Any]]) -> str:
     best = {}
     for side in _SIDES:
         rates = [row[side]["rate"] for row in rows if row[side] is not None]
-        best[side] = percent(max(rates)) if rates else "not known"
+        best[side] = percent(max(rates)) if rates else "not measured"
     return (
-        "Re-identification before and after. The highest rate in the ratings is "
-        f"{best['before']}, in the release {best['after']}; the threshold is "
+        f"Re-identification. Highest initial risk, in the original data: {best['before']}; highest "
+        f"residual risk, in the release: {best['after']}; threshold: "
         f"{percent(rows[0]['threshold'])}."
     )
 
@@ -149,7 +149,7 @@ def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:
 
 def _stand_out(steps: Sequence[Mapping[str, Any]]) -> Spec:
     rows = [(counted(step["known"], "rating"), step["identified"]["rate"]) for step in steps]
-    return _bars(rows, "identified, share of the people", colour=BEFORE, whole=True)
+    return _bars(rows, "identified, share of people", colour=BEFORE, whole=True)
 
 
 def _bars(
@@ -186,9 +186,9 @@ def _bars(
 def _curve(points: Sequence[Mapping[str, Any]]) -> Spec:
     values = [{"items": 0.0, "ratings": 0.0}, *points]
     whole = {"domain": [0, 1]}
-    along = _SHARE | {"title": "of the items, the most rated first", "grid": False}
+    along = _SHARE | {"title": "share of items, most rated first", "grid": False}
     x = encoded("items", scale=whole, axis=along)
-    y = encoded("ratings", scale=whole, axis=_SHARE | {"title": "of the ratings"})
+    y = encoded("ratings", scale=whole, axis=_SHARE | {"title": "share of ratings"})
     body = {
         "height": 200,
         "data": {"values": values},
@@ -199,7 +199,7 @@ def _curve(points: Sequence[Mapping[str, Any]]) -> Spec:
         ],
     }
     listed = ", ".join(f"{percent(p['items'])} hold {percent(p['ratings'])}" for p in points)
-    return picture_of(f"Share of the ratings on the most rated items: {listed}.", body)
+    return picture_of(f"Share of ratings on the most rated items: {listed}.", body)
 
 
 def _before_after(histogram: Mapping[str, Any]) -> Spec:
@@ -217,7 +217,7 @@ def _before_after(histogram: Mapping[str, Any]) -> Spec:
         "encoding": {
             "x": encoded("level", "ordinal", sort={"field": "row"}, axis=axis),
             "xOffset": {"field": "side", "sort": list(_SIDES)},
-            "y": encoded("share", axis=_SHARE | {"title": "share of the ratings"}),
+            "y": encoded("share", axis=_SHARE | {"title": "share of ratings"}),
             "color": _by_side([BEFORE, AFTER]),
         },
     }
@@ -225,4 +225,4 @@ def _before_after(histogram: Mapping[str, Any]) -> Spec:
         f"{level}: {percent(b)} and {percent(a)}"
         for level, b, a in zip(levels, histogram["before"], histogram["after"], strict=True)
     )
-    return picture_of(f"Share of the ratings at each level, before and after. {listed}.", body)
+    return picture_of(f"Share of ratings at each level, before and after. {listed}.", body)

@@ -1,4 +1,4 @@
-"""A folder for people: a result as JSON and CSV, its charts, and a page to begin with."""
+"""A result as a folder: JSON, CSV, charts and a README."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Drawn:
-    """A chart, the name of its files without an ending, and what to call it."""
+    """A chart, the name of its files without ending, and its title."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A page with its charts, and a JSON file beside it."""
+    """A page with its charts and a JSON file."""
 
     name: str  # of the JSON file, without its ending
     payload: Mapping[str, Any]
@@ -51,7 +51,7 @@ def save_folder(
 ) -> tuple[str, ...]:
     """Write a result as a folder: all of it or nothing.
 
-    Only its owner may look into it. Of each chart there is a Vega-Lite specification and, with the
+    Only its owner can read it. Each chart is a Vega-Lite specification and, with the
     extra ``starshade[report]``, an SVG; each table is a CSV file. Returns the names of the files.
     """
     drawn_here = drawable()
@@ -144,26 +144,25 @@ def save_comparison(comparison: Comparison, folder: Where) -> tuple[str, ...]:
     charts = []
     if len(comparison.refused) < len(comparison.rows):
         spec = frontier_chart(comparison, comparison.rests_on)
-        charts.append(Drawn("frontier", "Loss against attack, and loss over k", spec))
+        charts.append(Drawn("frontier", "Utility loss against re-identification, and over k", spec))
     leaf = Leaf("compare", comparison.to_dict(), _page(comparison), charts)
     return save_folder(folder, leaf, tables={"compare": comparison.whole_table()})
 
 
 def _page(comparison: Comparison) -> Iterator[str]:
-    yield "# Methods side by side\n"
+    yield "# Comparison of methods\n"
     yield (
         f"{comparison.rests_on}. Scale {comparison.data['scale']}, seed {comparison.seed}, "
-        f"starshade {comparison.version}. The attacks scoreboard-rh, label and likelihood are "
-        "tried on the same people and scored by who became which record; the one that finds most "
-        "records is reported, and named. Seconds run from ratings to release, on the machine at "
-        "hand.\n"
+        f"starshade {comparison.version}. The attacks scoreboard-rh, label and likelihood have the "
+        "same targets and are scored by the private key file; the table names the strongest. "
+        "Seconds are from ratings to release, on this machine.\n"
     )
     if comparison.attribute is None:
         yield "No query error: the data have no numeric personal attribute.\n"
     else:
         yield (
             f"The query error is that of AVG({comparison.attribute}) under conditions on ratings, "
-            "against the truth, in per cent.\n"
+            "against the truth, in percent.\n"
         )
     shown = comparison.shown
     yield from table_lines(
@@ -175,8 +174,8 @@ def _page(comparison: Comparison) -> Iterator[str]:
         ),
     )
     yield (
-        "\nOn the frontier: no other release with the same kind of loss loses as little, keeps "
-        "as many users and lets the attack name as few, and is better in one of these.\n"
+        "\nOn the frontier (Pareto-optimal): no other release with the same kind of loss is at "
+        "least as good in loss, users kept and re-identification, and better in one of these.\n"
     )
     if comparison.refused:
         yield "## Refused\n"

@@ -1,4 +1,4 @@
-"""Who is named in a report for the owner, where somebody asks to be forgotten."""
+"""The users named in an internal report, for erasure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starshade.files.side import REPORT, read_side_text
 
 
 def names_any(report: Path, users: Collection[str]) -> bool:
-    """Tell whether a report that `save_report` wrote names any of these people.
+    """Return whether a report of `save_report` names any of these users.
 
     Only its table of people at risk holds ids.
     """

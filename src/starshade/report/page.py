@@ -1,4 +1,4 @@
-"""The report on a release: one HTML file to read, print and sign, in two editions."""
+"""The report on a release, internal or public: one HTML file to read, print and sign."""
 
 from __future__ import annotations
 
@@ -39,17 +39,16 @@ _LITERATURE = ("gen_iloss", "dm", "c_avg")
 def render_report(dossier: Dossier, *, public: bool) -> str:
     """Write the report as HTML.
 
-    One page without scripts, that loads nothing from anywhere: style and pictures are in it. It
-    follows the reader's preference of light or dark, and prints in black on white.
+    One page without scripts that loads nothing: style and pictures are in it. It follows the
+    reader's preference of light or dark, and prints in black on white.
 
-    `public`: the edition for everybody, with nothing about a single user; else the internal one,
-    which names the users at risk, the seed and the command that makes the release again.
+    `public`: the public report, with nothing about a single user; else the internal one, which
+    names the users at risk, the seed and the command that reproduces the release.
     """
     content = dossier.public() if public else dossier.internal()
     page = environment().get_template("report.html.j2")
     return page.render(
         content,
-        edition="public" if public else "internal",
         pictures=pictures(content),
         palette=palette_css(),
         policy=POLICY,
@@ -67,8 +66,7 @@ def save_report(dossier: Dossier, out: Where, *, public: bool) -> Path:
     ----------
     dossier : Dossier
     out : path
-        Must not exist, nor lie inside a release. The internal edition is readable by its owner
-        only.
+        Must not exist, nor be inside a release. Only its owner can read the internal report.
     public : bool
         See `render_report`.
 
@@ -101,7 +99,7 @@ def environment() -> Environment:
         ) from error
     environment = Environment(
         loader=PackageLoader("starshade.report"),
-        autoescape=True,  # titles, names of items and paths come from strangers
+        autoescape=True,  # titles, names of items and paths are untrusted
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

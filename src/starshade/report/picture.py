@@ -1,4 +1,4 @@
-"""What the pictures of a report share: colours in light and dark, a size, and how SVG is put in.
+"""Shared by the pictures of a report: colours in light and dark, size, and inline SVG.
 
 Each picture is drawn once, in the colours of the light page. The page's style gives every colour
 of `PALETTE` its counterpart in the dark (`palette_css`), so one SVG serves light, dark and print.
@@ -53,7 +53,7 @@ _NOISE = re.compile(
 
 
 def palette_css() -> str:
-    """Return style for the pictures: a variable for each colour, and what is drawn in it.
+    """Return style for the pictures: a variable for each colour, and its use.
 
     The dark counterparts are for screens alone: what is printed is dark on white.
     """
@@ -70,9 +70,9 @@ def palette_css() -> str:
 
 
 def inline(spec: Spec) -> str:
-    """Draw, and keep what is seen: one picture with one name, no parts that are read out.
+    """Draw a picture with one accessible name and no named parts.
 
-    Without the package that draws it is the name as a sentence.
+    Without the drawing package it is a sentence: the name.
     """
     spec = _visible(spec)
     name = escape(spec["description"])
@@ -92,7 +92,7 @@ def _visible(spec: Any) -> Any:
 
 
 def picture_of(description: str, body: Spec) -> Spec:
-    """Return the specification of a picture, and in words what it shows."""
+    """Return the specification of a picture, with its text alternative."""
     return {
         "$schema": SCHEMA,
         "description": description,

@@ -1,6 +1,6 @@
-"""Bars in parts: what remains of the ratings, and what the cells of a release say.
+"""Stacked bars: the utility of the ratings, and the content of the cells of a release.
 
-Both draw what a dossier has, so that a report and a page show the same.
+Both draw the data of a dossier, so a report and a page show the same.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Bar:
 
 
 def remains_bar(remains: Mapping[str, Any]) -> Spec:
-    """Draw what becomes of each rating above what a list of item averages tells, and the skill.
+    """Draw the utility of a release above that of item means, and the improvement over these.
 
     `remains`: as `starshade.audit.dossier.remains.remains_section` returns it.
     """
@@ -68,22 +68,22 @@ def remains_bar(remains: Mapping[str, Any]) -> Spec:
     colours = _OF_PROFILES if any(kind["name"] == "half_step" for kind in kinds) else _COLOURS
     near, base = remains["within_step"], remains["item_means_within_step"]
     bars = [
-        _bar(f"This release: {percent(near)} within one step", kinds, colours),
+        _bar(f"This release: {percent(near)} within ±1 step", kinds, colours),
         _Bar(
-            f"A list of item averages: {percent(base)} within one step",
+            f"Item means: {percent(base)} within ±1 step",
             ((base, colours["one_step"]), (1 - base, colours["wider"])),
         ),
     ]
     worth = "not measured" if skill is None else f"{skill:.2f}".replace("-", "−")
-    notes = [f"Skill over that list: {worth} (1 exact, 0 no better, below 0 worse)"]
-    said = f"What remains of all ratings. {_listed(kinds)}. {remains['text']}"
+    notes = [f"Improvement over item means: {worth} (1: exact, below 0: worse)"]
+    said = f"Utility of the ratings. {_listed(kinds)}. {remains['text']}"
     return _drawn(said, bars, _legend(kinds, colours), notes, at=base)
 
 
 def cells_bar(kinds: Kinds) -> Spec:
-    """Draw what the cells of a release say: ``name``, ``label`` and ``share`` of each kind."""
-    bar = _bar("Of all cells of the release", kinds, _OF_CELLS)
-    said = f"What the cells of the release say. {_listed(kinds)}."
+    """Draw the content of the cells: ``name``, ``label`` and ``share`` of each kind."""
+    bar = _bar("All cells of the release", kinds, _OF_CELLS)
+    said = f"Content of the cells. {_listed(kinds)}."
     return _drawn(said, [bar], _legend(kinds, _OF_CELLS), [])
 
 
@@ -108,7 +108,7 @@ def _drawn(
     notes: Sequence[str],
     at: float | None = None,
 ) -> Spec:
-    """Draw bars, what their colours mean, and notes below; `at`: a line through each."""
+    """Draw bars, a legend, and notes below; `at`: a line through each bar."""
     titles = [_text(bar.title, _BAR * i + 8) for i, bar in enumerate(bars)]
     parts = [part for i, bar in enumerate(bars) for part in _parts(bar, _BAR * i + 18)]
     top = _BAR * len(bars) + 10

@@ -73,9 +73,9 @@ def open(  # noqa: A001 - it is always said with its module
     if store is None or not is_sharded(store):
         if out is None:
             raise ConfigError(
-                "ratings that are no store of shards are written as one first, and nobody said "
-                "where",
-                advice="Name a folder that executors see too: out=FOLDER.",
+                "ratings that are not a partitioned store are converted to one first, and no "
+                "folder is given for it",
+                advice="Name a folder that the executors see too: out=FOLDER.",
                 setting="out",
             )
         store = Path(out)
@@ -123,8 +123,8 @@ def _sort(engine: Spark, data: Any, out: Path, shards: int | str, reading: dict[
             raise InputError("the frame has no rows: no ratings to read")
         if not all(_is_whole(file, rows) for file, rows in files.items()):
             raise ConfigError(
-                f"{out}: the driver and executors do not see the same folder there",
-                advice="Choose a place that all see under one name.",
+                f"{out}: the driver and the executors do not see the same folder there",
+                advice="Choose a folder that all of them see at the same path.",
                 setting="out",
             )
         convert_to_shards(sorted(files), out, shards, engine=engine, **reading)
@@ -149,7 +149,7 @@ def _written(session: Any, data: Any, folder: Path) -> list[Any]:
     except Exception as error:
         if "PATH_NOT_FOUND" not in str(error):
             raise
-        raise InputError("Spark finds no such file or folder", advice="Check the path.") from error
+        raise InputError("Spark found no such file or folder", advice="Check the path.") from error
 
 
 def _is_whole(file: Path, rows: int) -> bool:

@@ -40,6 +40,7 @@ def commands(ratings: str, out: str, receipt: str) -> dict[str, str]:
         "list measures": called("list", "measures"),
         "list settings": called("list", "settings", "--json"),
         **{c: called(c, "--help") for c in ("attack", "check", "anonymize")},
+        **{f"{c} all": called(c, "--help-all") for c in ("attack", "check", "anonymize")},
         "attack help": called("attack", "--attack", "toy-attack", "--help"),
         "check help": called("check", "--model", "toy-model", "--help"),
         "anonymize help": called("anonymize", "--method", "toy-method", "--help"),

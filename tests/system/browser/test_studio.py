@@ -316,7 +316,7 @@ def test_an_export_with_files_beside_it_is_asked_about_on_one_page(
     page.locator("#found-title").wait_for()
     assert "ann.0@mail.example" in page.locator(".scroll").first.inner_text()
     assert page.locator("#mapping-user_col").input_value() == "email"
-    assert "one value a person" in page.locator("#mapping-user_col-help").inner_text()
+    assert "one value per user" in page.locator("#mapping-user_col-help").inner_text()
     assert "3 ratings are of an item" in page.locator("#mapping-on_duplicate").inner_text()
     assert not page.locator("#work-title").count()
     assert not page.locator("#mapping-query").is_visible()  # a file has but one table

@@ -114,7 +114,7 @@ def published(home: Path, ratings: str, monkeypatch: pytest.MonkeyPatch, query: 
         here.chdir(home)
         ran = call("run", "--seed", "7")
         assert ran.exit_code == 0, ran.stderr
-        assert json.loads(call("run", "--json").stdout)["again"]
+        assert json.loads(call("run", "--json").stdout)["unchanged"]
     out = home / "published" / "release-1"
     kept = [path for path in home.rglob("*") if path.is_file() and path.name != "starshade.toml"]
     said = b"".join([ran.output.encode(), *(path.read_bytes() for path in kept)])

@@ -40,7 +40,7 @@ def test_more_k_than_before_is_told_by_the_k_that_was() -> None:
     assert "slack" not in str(caught.value.advice)
 
 
-def test_who_withholds_is_told_that_records_can_be_invented() -> None:
+def test_who_withholds_is_told_of_dummy_records() -> None:
     first = KLikeness(k=4).anonymize(RATINGS, rng=0)
     own = first.class_of_record[first.private.link.record]
     gone = [int(np.flatnonzero(own == c)[0]) for c in range(first.classes.n_groups)]
@@ -52,12 +52,21 @@ def test_who_withholds_is_told_that_records_can_be_invented() -> None:
     assert "shortfall" in str(caught.value.advice)
     again = KLikeness(k=4).anonymize(rest, rng=0, after=first)
     assert again.exact.dummy_records == len(gone)
+    assert again.private.config["shortfall"] == "dummies"
+
+
+def test_the_older_name_of_dummy_records_is_taken_with_a_warning() -> None:
+    first = KLikeness(k=4).anonymize(RATINGS, rng=0)
+    older: Any = "invent"
+    with pytest.warns(DeprecationWarning, match='"invent" is now called "dummies"'):
+        again = KLikeness(k=4).anonymize(RATINGS, rng=0, after=first, shortfall=older)
+    assert again.private.config["shortfall"] == "dummies"
 
 
 def test_a_scale_that_was_declared_is_not_passed_over() -> None:
     first = KLikeness(k=3).anonymize(RATINGS, rng=0)
     wider = replace(RATINGS, scale=Scale(1, 10, 1))
-    with pytest.raises(ConfigError, match=re.escape("declared, 1:10:1")) as caught:
+    with pytest.raises(ConfigError, match=re.escape("declared scale, 1:10:1")) as caught:
         KLikeness(k=3).anonymize(wider, rng=0, after=first)
     assert "1:5:1" in str(caught.value.advice) + caught.value.message
     found = replace(wider, report=replace(wider.report, scale_inferred=True))
@@ -94,7 +103,7 @@ def test_a_larger_k_than_the_groups_that_are_kept_is_told() -> None:
     small = int((sizes < 4).sum())
     heard = " ".join(notes.heard)
     assert f"k = 4: {small} of the {len(sizes)} groups that are kept" in heard
-    assert f"{lacking} of {24 + lacking} records are nobody's" in heard
+    assert f"{lacking} of {24 + lacking} records are dummy records" in heard
 
 
 def test_slack_that_comes_too_late_is_told() -> None:
@@ -102,7 +111,7 @@ def test_slack_that_comes_too_late_is_told() -> None:
     notes = Notes()
     with watch(notes):
         KLikeness(k=3).anonymize(RATINGS, rng=0, after=first)
-    assert not [text for text in notes.heard if "kept" in text or "nobody" in text]
+    assert not [text for text in notes.heard if "kept" in text or "dummy" in text]
     with watch(notes):
         KLikeness(k=3, slack=2).anonymize(RATINGS, rng=0, after=first)
     assert "k + slack = 5: " in " ".join(notes.heard)

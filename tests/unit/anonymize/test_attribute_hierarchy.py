@@ -81,12 +81,15 @@ def test_values_stand_in_the_order_of_the_hierarchy():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "h.csv: no value in it"),
+        ("", "h.csv: it contains no value"),
         ("a;x;*\nb;*", "h.csv, line 2: 2 columns; 3 are needed"),
         ("a", "h.csv, line 1: 1 columns; 2 are needed"),
         ("a;*\n ;*", "h.csv, line 2: an empty value"),
-        ("a;*\n\na;*", "h.csv, line 3: its value stands there a second time"),
-        ("a;x;*\nb;y;*\nc;x;+", "line 3: what has one name on level 1 has two on a later one"),
+        ("a;*\n\na;*", "h.csv, line 3: its value occurs a second time"),
+        (
+            "a;x;*\nb;y;*\nc;x;+",
+            "line 3: values with one name on level 1 have different names on a later level",
+        ),
         ("a;x\nb;y", "h.csv: the last level has more than one name"),
     ],
 )

@@ -115,7 +115,7 @@ def test_fewer_groups_than_asked():
 
 @pytest.mark.parametrize(
     ("b", "least", "told"),
-    [(3, 1, "nobody rated so")],
+    [(3, 1, "no user rated that many")],
 )
 def test_impossible_numbers(b, least, told):
     rated, shown = np.ones((4, 2), dtype=bool), np.ones((2, 2), dtype=bool)

@@ -206,7 +206,8 @@ def test_the_share_leads_on_a_fine_scale(real: dict[str, Any]) -> None:
     text, card = str(real["made"]["ndgh"]), (real["at"] / "ndgh" / "README.md").read_text()
     lead = f"100.0% of the people are {NAMED}, "
     assert f"{lead}0.0% in a class that shows one of their ratings" in text
-    assert card.index("Exact values listed: 100.0%") < card.index("a rating is disclosed: 0.0%")
+    listed, certain = "Exact values listed: 100.0%", "Attribute disclosure (certain): 0.0%"
+    assert card.index(listed) < card.index(certain)
     stars = str(
         make_release(some(Scale(1, 5, 1)), ss.KExchange(5), out=real["at"] / "stars", rng=1)
     )
@@ -234,16 +235,16 @@ def test_methods_that_release_single_ratings_warn(method: Any, tmp_path: Path) -
     ratings = some(Scale(-10, 10))
     with watch(heard):
         make_release(ratings, method(3, 20.0, nulls="zero"), out=tmp_path / "x", rng=1)
-    said = "Exact values: 100.0% of the people have a record that states single ratings"
+    said = "Exact values: 100.0% of the people have a record with exact ratings"
     assert said in " ".join(heard.notes)
     assert "release groups show fixed intervals there (method=" in " ".join(heard.notes)
     card = (tmp_path / "x" / "README.md").read_text()
     assert said.replace("values:", "values:**") in card
     found = ss.Audit(known=(2,), targets=20, shadows=0).run(ratings, tmp_path / "x", rng=1)
-    lead = "of 100.0% of the people single ratings are shown"
+    lead = "exact values are listed for 100.0% of people"
     assert found.still_tells.startswith(lead)
     edition = public_edition(ss.read_release(tmp_path / "x"), tmp_path / "x", judgement())
-    assert f"O{lead[1:]}" in edition["verdict"]["paragraph"]
+    assert f"E{lead[1:]}" in edition["verdict"]["paragraph"]
 
 
 def test_an_audit_leads_with_it_and_checks_it(real: dict[str, Any]) -> None:
@@ -252,7 +253,7 @@ def test_an_audit_leads_with_it_and_checks_it(real: dict[str, Any]) -> None:
         folder = real["at"] / name
         receipt = real["at"] / f"{name}.json"
         found = audit.run(some(Scale(-10, 10)), folder, private=receipt, rng=1)
-        told = f"{share} of the people are {NAMED}"
+        told = f"{share} of people are {NAMED}"
         assert told in found.still_tells
         check = found.check("attribute")
         assert check.rate is not None
@@ -264,7 +265,7 @@ def test_an_audit_leads_with_it_and_checks_it(real: dict[str, Any]) -> None:
 def test_the_public_report_leads_with_it(real: dict[str, Any]) -> None:
     folder = real["at"] / "ndgh"
     edition = public_edition(ss.read_release(folder), folder, judgement())
-    told = f"100.0% of the people are {NAMED}, 0.0% in"
+    told = f"100.0% of people are {NAMED}, 0.0% in"
     assert told in edition["verdict"]["paragraph"]
     first, second, *_ = edition["holds"]["disclosure"]["rows"]
     assert (first["title"], first["value"]) == ("Exact values listed", 1)
@@ -279,7 +280,7 @@ def test_single_records_on_a_fine_scale_warn(tmp_path: Any) -> None:
     )  # fmt: skip
     assert made.figures["users_exact_values_listed"] == 1
     (warning,) = (text for text in of_release(made.release) if "Exact values" in text)
-    assert "100.0% of the people have a record that states single ratings" in warning
+    assert "100.0% of the people have a record with exact ratings" in warning
 
 
 def test_the_verifier_recounts_the_share(real: dict[str, Any]) -> None:
@@ -294,7 +295,7 @@ def test_ranges_that_end_on_ratings_are_no_fixed_intervals(real: dict[str, Any])
     config = json.loads((folder / "release.json").read_text())["config"]
     say(folder, config=config | {"hierarchy": "fixed-intervals"}, users_exact_values_listed=0.0)
     mend(folder)
-    with pytest.raises(ReleaseError, match="does not end on the grid of the scale"):
+    with pytest.raises(ReleaseError, match="end is not on the grid of the scale"):
         verify_folder(folder)
 
 

@@ -346,8 +346,8 @@ def test_wrong_settings_are_refused(settings: dict[str, Any], words: str) -> Non
     [
         ({"k": 9}, "k = 9, records = 4"),
         ({"sensitive": ["9"]}, "sensitive item 1 of the 1 given is not among the items"),
-        ({"sensitive": ["1", "1"]}, "given twice"),
-        ({"sensitive": ["1", "2", "3", "4"]}, "every item is"),
+        ({"sensitive": ["1", "1"]}, "given more than once"),
+        ({"sensitive": ["1", "2", "3", "4"]}, "all items are"),
         ({"items": top_items(99)}, "top:99"),
     ],
 )

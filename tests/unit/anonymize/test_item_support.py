@@ -193,7 +193,7 @@ def test_the_verifier_counts_again() -> None:
     original = table(TEN, STARS)
     facts: dict[str, Any] = {"claims": [], "rare_items": "keep", "config": {}}
     for support, least in ((4, 4), ("30.1%", 4), ("40%", 4)):
-        with pytest.raises(Failed, match=f"an item rated by fewer than {least} users"):
+        with pytest.raises(Failed, match=f"an item has fewer than {least} users"):
             check_rare(original, facts | {"config": {"item_support": support}})
         check_rare(original, facts | {"config": {"item_support": support}}, left=2)
     for support in (3, "30%"):
@@ -230,4 +230,4 @@ def test_what_was_left_out_is_counted_for_the_owner_alone(tmp_path: Path) -> Non
     card = (tmp_path / "k" / "README.md").read_text()
     assert "- Items that fewer than 4 people rated were left out" in card
     assert "too few rated them: 20 % or more" in card
-    assert "owner's wish" not in card
+    assert "owner's choice" not in card

@@ -267,8 +267,8 @@ def test_the_receipt_is_enough_to_make_the_release_again(method, tmp_path):
             {"attribute_hierarchies": {"town": parse_attribute_hierarchy(TOWNS)}},
             "hierarchies of attributes are named, but .* not released",
         ),
-        ({"attributes": "generalized", "l": 2}, "l asks something of the sensitive"),
-        ({"attributes": "generalized", "t": 0.0}, "t asks something of the sensitive"),
+        ({"attributes": "generalized", "l": 2}, "l applies to sensitive"),
+        ({"attributes": "generalized", "t": 0.0}, "t applies to sensitive"),
     ],
 )
 def test_settings_that_contradict_are_refused_at_once(settings, message):
@@ -287,7 +287,7 @@ def test_settings_that_contradict_are_refused_at_once(settings, message):
     ],
 )
 def test_all_that_l_and_t_need_is_told_at_once(settings, asked, needed):
-    with pytest.raises(ConfigError, match="asks something of the sensitive") as caught:
+    with pytest.raises(ConfigError, match="applies to sensitive") as caught:
         KLikeness(2, **settings, **asked)
     told = ('attributes="generalized"', "sensitive_attributes=[NAME]")
     assert [setting in caught.value.advice for setting in told] == needed
@@ -338,8 +338,7 @@ def test_what_the_data_lack_is_refused():
     with pytest.raises(ConfigError, match="'Towm' not among") as caught:
         Mondrian(3, **asked).anonymize(ratings)
     assert caught.value.advice == (
-        "Did you mean town? The data have age, town, ill, note; several are named by repeating "
-        "the option."
+        "Did you mean town? The data have age, town, ill, note; to name several, repeat the option."
     )
     with pytest.raises(ConfigError, match="no personal attributes") as caught:
         Mondrian(3, attributes="generalized").anonymize(ratings.annotate(attributes=None))
@@ -347,11 +346,13 @@ def test_what_the_data_lack_is_refused():
     hierarchies = {"town": parse_attribute_hierarchy("Ulm;*\nBonn;*")}
     with pytest.raises(ConfigError, match="'town': its hierarchy lacks 1 of 3 values"):
         Mondrian(3, **ASKED, attribute_hierarchies=hierarchies).anonymize(ratings)
-    with pytest.raises(ConfigError, match="'age': a hierarchy is for texts"):
+    with pytest.raises(ConfigError, match="'age': a hierarchy applies to texts"):
         Mondrian(3, **ASKED, attribute_hierarchies={"age": hierarchies["town"]}).anonymize(ratings)
-    with pytest.raises(ConfigError, match="a hierarchy of 'note', no quasi-identifier") as caught:
+    with pytest.raises(
+        ConfigError, match="'note' has a hierarchy but is not a quasi-identifier"
+    ) as caught:
         Mondrian(3, **ASKED, attribute_hierarchies={"note": hierarchies["town"]}).anonymize(ratings)
     assert caught.value.advice == "Quasi-identifiers are age, town."
     named = ratings.annotate(attributes=ratings.attributes.rename_columns(["group", "b", "c", "d"]))
-    with pytest.raises(ConfigError, match="called record or group"):
+    with pytest.raises(ConfigError, match="is record or group"):
         Mondrian(3, attributes="generalized").anonymize(named)

@@ -117,7 +117,7 @@ def test_any_table_is_released_and_keeps_its_claims(ratings, profile, biases, ra
         ({"step": 0.3}, "does not divide"),
         ({"step": 0.001}, "255 levels"),
         ({"step": "fine"}, "a finite number, above 0"),
-        ({"profile": "simple", "b": 99, "l": 2}, "nobody rated so many"),
+        ({"profile": "simple", "b": 99, "l": 2}, "no user rated that many"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(settings_: dict[str, Any], said: str) -> None:

@@ -92,7 +92,7 @@ def test_points_put_them_beside_the_items_in_a_type_that_holds_all_distances():
 
 
 def test_a_number_that_is_not_finite_is_refused():
-    with pytest.raises(ConfigError, match="'age': a number in it is not finite"):
+    with pytest.raises(ConfigError, match="'age': a number is not finite"):
         quasi_columns(people({"age": [1.0, float("inf")]}), ["age"])
 
 

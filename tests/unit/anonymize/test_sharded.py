@@ -277,7 +277,7 @@ def test_what_takes_one_table_is_refused(tmp_path, many, settings, found):
     write_shards(many, tmp_path / "s", 2)
     method = PredictiveAnonymizer(k=5, **settings)
     with (
-        pytest.raises(ConfigError, match="does not work shard by shard") as error,
+        pytest.raises(ConfigError, match="not supported for partitioned stores") as error,
         anonymized_shards(method, open_shards(tmp_path / "s"), 0),
     ):
         pass
@@ -289,7 +289,7 @@ def test_too_little_memory_and_a_k_too_large_are_one_sentence(tmp_path, many):
     method = PredictiveAnonymizer(k=5)
     with (
         budget.limits(memory=10_000),
-        pytest.raises(ConfigError, match=r"its largest shard, of .* may be used"),
+        pytest.raises(ConfigError, match=r"its largest partition, of .* may be used"),
         anonymized_shards(method, open_shards(tmp_path / "s"), 0),
     ):
         pass
@@ -323,7 +323,7 @@ def test_a_full_disk_is_one_sentence(tmp_path, many, monkeypatch):
     monkeypatch.setattr("starshade.engine.files.np.save", full)
     with (
         journal_in(tmp_path / "s", resume=False) as journal,
-        pytest.raises(OutputError, match="no space left for what is finished of this run"),
+        pytest.raises(OutputError, match="no space left for the finished parts of this run"),
     ):
         by_shard(PredictiveAnonymizer(k=5), tmp_path / "s", tmp_path / "r", 1, Local(journal))
     assert not (tmp_path / "r").exists()

@@ -163,7 +163,7 @@ def test_a_record_is_taken_back_when_it_fits_again() -> None:
     assert KEpsLAnonymity(8, 1, 1.5, ["s01"]).check(found.ratings).satisfied
     rounds = sum(r.deleted for r in found.rounds)
     assert rounds - found.taken_back == found.users_deleted == 2000 - found.ratings.n_users
-    assert f"{found.taken_back} more fitted in again" in str(found)
+    assert f"{found.taken_back} restored afterwards" in str(found)
     assert "it is not proven" in str(found)
 
 
@@ -248,9 +248,9 @@ def test_what_is_found_says_so() -> None:
     chain = table([{0: float(v)} for v in (1, 1, 1, 2, 3, 4, 6)], STARS)
     found = SuppressAnonymizer(3, 1).suppress(chain)
     assert isinstance(found, Suppressed)
-    assert str(found) == "3 of 7 records deleted in 2 rounds (2, 1); no fewer would do"
+    assert str(found) == "3 of 7 records deleted in 2 rounds (2, 1); proven to be the minimum"
     assert str(SuppressAnonymizer(2, 5).suppress(chain)) == (
-        "0 of 7 records deleted; no fewer would do"
+        "0 of 7 records deleted; proven to be the minimum"
     )
 
 
@@ -283,12 +283,12 @@ def test_what_cannot_be_asked_is_refused(settings: dict[str, Any], said: str) ->
 
 def test_nobody_left_is_unmet_with_advice() -> None:
     apart = table([{0: 1.0, 1: 2.0}, {0: 6.0, 1: 2.0}, {0: 3.0, 1: 2.0}], STARS)
-    with pytest.raises(UnmetError, match="nobody may stay") as caught:
+    with pytest.raises(UnmetError, match="no record can stay") as caught:
         SuppressAnonymizer(2, 1).anonymize(apart)
     assert "larger eps" in caught.value.advice
     assert "nulls ignore" in caught.value.advice
     flat = table([{0: 1.0, 1: 2.0}] * 3 + [{0: 3.0, 1: 6.0}], STARS)
-    with pytest.raises(UnmetError, match="no way was found") as caught:
+    with pytest.raises(UnmetError, match="no set of records") as caught:
         SuppressAnonymizer(2, 1, 1.0, ["2"], nulls="zero").anonymize(flat)
     assert "smaller l" in caught.value.advice
 

@@ -93,8 +93,8 @@ def test_who_loses_a_few_in_each_round_is_missed_at_last(
 @pytest.mark.parametrize(
     ("l", "sensitive", "said"),
     [
-        (0.0, (), "All 3 records had to go, 3 for fewer than 2 records within eps of them"),
-        (1.0, ("2",), "All 4 records had to go, 2 for fewer than 2 records within eps of them"),
+        (0.0, (), "All 3 records would be deleted: 3 have fewer than 2 records within eps"),
+        (1.0, ("2",), "All 4 records would be deleted: 2 have fewer than 2 records within eps"),
     ],
 )
 def test_why_nobody_may_stay(l: float, sensitive: tuple[str, ...], said: str) -> None:  # noqa: E741
@@ -106,7 +106,7 @@ def test_why_nobody_may_stay(l: float, sensitive: tuple[str, ...], said: str) ->
         SuppressAnonymizer(2, 1, l, sensitive).suppress(people)
     message = caught.value.message
     assert said in message
-    assert ("2 for sensitive ratings that spread by less than 1" in message) == bool(l)
+    assert ("2 are near sensitive ratings that spread by less than 1" in message) == bool(l)
     assert (", l = 1," in message) == bool(l)
     assert ("a smaller l" in str(caught.value.advice)) == bool(l)
 
@@ -121,7 +121,7 @@ def test_what_was_least_on_one_scale_is_not_proven_on_another() -> None:
     declared, found = make.suppress(people), make.suppress(guessed)
     assert str(declared.ratings.scale) == "1:3:1"
     assert declared.least
-    assert "no fewer would do" in str(declared)
+    assert "proven to be the minimum" in str(declared)
     # the level 1 went with who gave it: those who were deleted for it may have been alike
     assert str(found.ratings.scale) == "3:3:1"
     assert not found.least

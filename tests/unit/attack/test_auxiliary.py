@@ -150,7 +150,7 @@ def check_against_twin(
             clues = naive.clues_of(theirs, place, rule=rule, first_day=cells.first_day, onto=None)
             expected[name] = naive.answer(rows_of(cells), clues, slow, attack.candidates)
     except naive.ContradictionError:
-        with pytest.raises(InputError, match="on an item that their person has before"):
+        with pytest.raises(InputError, match="that repeat an item of their user"):
             attack.run(data, auxiliary(rows, rule), mapping)
         return
     result = attack.run(data, auxiliary(rows, rule), mapping)
@@ -297,7 +297,7 @@ def test_equal_records_tie_but_their_profile_stands_out() -> None:
     assert [c.tied for c in found.candidates] == [2, 2, 1]
     assert found.row()[-1] == "none; record 0, 2 equal ones stands out as one"
     assert "which of its 2 or more records is theirs cannot be told" in str(result)
-    assert result.head[3:5] == ("eccentricity", "as one profile")
+    assert result.head[3:5] == ("eccentricity", "of the profile")
     assert found.row()[3:5] == ("0.00", "2.19")  # each in its column, whatever the answer
 
 
@@ -415,7 +415,7 @@ def test_ratings_off_the_scale_are_named_by_line() -> None:
 def test_a_mean_of_ratings_may_lie_between_the_steps() -> None:
     rows = [naive.Row("ann", A, 4, None), naive.Row("ann", A, 5, None)]
     assert AuxiliaryAttack().run(FIVE, auxiliary(rows, "mean")).repeated_rows == 1
-    with pytest.raises(InputError, match=r"line 3: this person has the item before, at .*line 2"):
+    with pytest.raises(InputError, match=r"line 3: this user already has the item, at .*line 2"):
         AuxiliaryAttack().run(FIVE, auxiliary(rows))
 
 
@@ -434,7 +434,7 @@ def test_two_items_that_a_mapping_makes_one_must_agree() -> None:
     editions = {"dvd": D, "tape": D}
     agreeing = AuxiliaryAttack().run(FIVE, one(("dvd", 4, None), ("tape", 4, None)), editions)
     assert (agreeing.repeated_rows, agreeing.per_name[0].known) == (1, 1)
-    with pytest.raises(InputError, match="line 3: this person has the item before"):
+    with pytest.raises(InputError, match="line 3: this user already has the item"):
         AuxiliaryAttack().run(FIVE, one(("dvd", 4, None), ("tape", 3, None)), editions)
 
 
@@ -473,7 +473,7 @@ NOTHING_FITS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "one name for all": (
         FIVE.annotate(item_names=("Dune",) * 4),
         {"by_name": True},
-        "borne by several items",
+        "are ambiguous",
     ),
     "no names": (
         FIVE,
@@ -511,7 +511,7 @@ def test_ids_of_users_only_when_asked_for() -> None:
     assert shown.to_dict()["per_name"][0]["candidates"][0]["id"] == "5"
     assert shown.per_name[0].row()[-1] == "record 4 (5)"
     assert shown.per_name[0].candidate_rows() == [("ann", "record 4 (5)", "2.885", "75.3%")]
-    rows = "Record N is row N, from 0, of the ratings in canonical order; "
+    rows = "Record N is row N (from 0) of the ratings in canonical order; "
     assert f"{rows}show_values gives its user's id." in str(hidden)
     assert f"{rows}in brackets is its user's id." in str(shown)
 
@@ -519,17 +519,17 @@ def test_ids_of_users_only_when_asked_for() -> None:
 def test_how_an_eccentricity_is_to_be_read() -> None:
     public = one((D, 4, 12_000))
     found, none = (str(AuxiliaryAttack(phi=phi).run(FIVE, public)) for phi in (1.5, 3))
-    assert "two finds had 28 and 15" in found
-    assert "two finds had 28 and 15" in none
+    assert "two matches had 28 and 15" in found
+    assert "two matches had 28 and 15" in none
     assert "ask for a higher φ (phi)" in found
-    assert "ask for a higher φ" not in none
+    assert "use a higher φ" not in none
 
 
 def test_one_person_without_a_name_is_said() -> None:
     public = dataclasses.replace(one((D, 4, None)), named=False)
     result = AuxiliaryAttack().run(FIVE, public)
     assert "public ratings of one person (no column of names)" in str(result)
-    assert result.to_dict()["one_person"]
+    assert result.to_dict()["one_user"]
     assert "public ratings of 1 name (1 known item," in str(
         AuxiliaryAttack().run(FIVE, one((D, 4, None)))
     )
@@ -620,8 +620,8 @@ def test_public_ratings_find_the_record_and_strangers_get_no_answer(
         assert answer.answer.record == int(answer.name.split()[1])
     assert sum(a.answer is None for a in outside) >= 36  # some stand out by chance
     higher = AuxiliaryAttack(phi=3).run(published, auxiliary(rows))
-    assert "ask for a higher φ" in str(result)
-    assert "ask for a higher φ" not in str(higher)
+    assert "use a higher φ" in str(result)
+    assert "use a higher φ" not in str(higher)
     strict = higher.per_name
     assert all(a.answer is None for a in strict if a.name.startswith("out "))
     assert sum(a.answer is not None for a in strict if a.name.startswith("in ")) >= 35
@@ -636,7 +636,7 @@ def test_of_a_k_likeness_release_a_class_stands_out_at_most(both: tuple[Ratings,
     )
     assert result.answered == 0
     assert result.profiles > 0
-    assert "Records and classes have the numbers of the release's files." in str(result)
+    assert "Record and class numbers are those of the release's files." in str(result)
     sizes = release.classes.sizes
     for answer in result.per_name:
         assert answer.answer is None

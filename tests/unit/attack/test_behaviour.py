@@ -101,7 +101,7 @@ def test_a_release_that_is_a_copy_raises_the_alarm(sparse: Ratings, tmp_path: Pa
         found = ScoreboardRH().run(copy, knowledge, original=sparse, rng=0)
         assert alarms(found)
         assert found.expected_top1.rate > 0.99
-        assert found.disclosed.rate >= found.success.rate
+        assert found.class_contents_known.rate >= found.success.rate
         # a release has no days: what is found is what is found in the ratings without them
         assert found.success == plain.success
         assert found.entropy_bits.mean == pytest.approx(plain.entropy_bits.mean)
@@ -139,8 +139,8 @@ def test_a_release_by_k_likeness_raises_none(
             assert found.targets > 60
             assert found.expected_top1.rate <= 1 / k
             assert found.success.rate == found.false_match.rate == 0
-            assert f"true of the target stands out for {found.disclosed}" in str(found)
-            told.append(found.to_dict()["disclosed"]["rate"])
+            assert f"Class contents are known for {found.class_contents_known}" in str(found)
+            told.append(found.to_dict()["class_contents_known"]["rate"])
     assert 0 <= min(told) <= max(told) < 1
     if knowledge == Knowledge(known=4):
         assert max(told) > 0  # that k people share what is found hides it from nobody

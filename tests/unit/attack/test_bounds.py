@@ -83,7 +83,7 @@ def test_equal_records_promise_nothing() -> None:
     ratings = table([{0: 3, 1: 2}] * 4, STARS)
     few = few_facts(ratings, Sparsity().run(ratings, rng=0))[0]
     assert few.facts is few.delta is few.lineup_facts is few.proven_facts is None
-    assert "Theorem 2 says nothing" in str(few)
+    assert "Theorem 2 does not apply" in str(few)
     assert "Too many records are covered" in str(few)
 
 
@@ -121,9 +121,9 @@ def test_the_sentence_and_the_json_say_the_same() -> None:
     ratings = table([{0: 3, 1: 2}, {1: 2, 2: 1}, {0: 1, 3: 5, 4: 1}], STARS)
     few = few_facts(ratings, Sparsity().run(ratings, rng=0), eps=(0.1,))[0]
     assert json.loads(json.dumps(few.to_dict()))["facts"] == few.facts
-    assert f"{few.facts:,} facts about a person" in str(few)
+    assert f"{few.facts:,} facts single out a record" in str(few)
     assert few.users_with_facts == 0  # nobody rated that much
-    assert f"but nobody has {few.proven_facts:,} ratings" in str(few)
+    assert f"but no user has {few.proven_facts:,} ratings" in str(few)
     crowd = table([{i + 20 * u: 3 for i in range(40)} for u in range(3)], STARS)
     few = few_facts(crowd, Sparsity().run(crowd, rng=0), eps=(0.1,))[1]
     assert few.users_with_printed_facts == 1
@@ -134,7 +134,7 @@ def test_what_does_not_belong_together_is_refused() -> None:
     ratings = table([{0: 3}, {0: 2}], STARS)
     found = Sparsity().run(ratings, rng=0)
     for others in (table([{0: 1}], STARS), table([{0: 3}, {0: 1}], STARS)):
-        with pytest.raises(ConfigError, match="that of other ratings"):
+        with pytest.raises(ConfigError, match="belongs to other ratings"):
             few_facts(others, found)
     with pytest.raises(ConfigError, match="eps 1"):
         few_facts(ratings, found, eps=(1.0,))

@@ -276,11 +276,11 @@ def test_two_releases_by_hand() -> None:
     result = Composition(earlier=[first]).run(second, Knowledge(known=1), original=ratings, rng=0)
     assert (result.k, result.classes, result.smallest) == (2, 4, 1)
     assert result.below_k is not None
-    assert result.below_k.rate == result.alone.rate == result.re_identification_in_class.rate == 1
+    assert result.below_k.rate == result.unique.rate == result.re_identification_in_class.rate == 1
     # 3 or 4 and 3 or 4; 3 or 4 and 4 or 5; 4 or 5 twice; 4 or 5 and 3 or 4
     assert result.people_certain == 2
-    assert [each.people_certain for each in result.each] == [0, 0]
-    assert [each.re_identification_in_class.rate for each in result.each] == [0.5, 0.5]
+    assert [each.people_certain for each in result.per_release] == [0, 0]
+    assert [each.re_identification_in_class.rate for each in result.per_release] == [0.5, 0.5]
     assert result.record_baseline == 0.25
     assert "in one of fewer than the 2 that are claimed" in str(result)
     assert "[{" in str(result.to_dict())
@@ -340,13 +340,13 @@ def test_averages_and_moved_ratings_pin_nothing() -> None:
     averaged = PredictiveAnonymizer(2, factors=2, sweeps=2).anonymize(ratings, rng=0)
     moved = IntervalAnonymizer(2, 1, nulls="ignore").anonymize(ratings, rng=0)
     result = Composition(earlier=[averaged]).run(moved, Knowledge(known=1), original=ratings, rng=0)
-    assert result.pinned is result.cells is result.class_linkage is None
-    assert result.classes >= max(each.classes for each in result.each)
-    assert "so that nothing is pinned" in str(result)
+    assert result.certain is result.cells is result.class_linkage is None
+    assert result.classes >= max(each.classes for each in result.per_release)
+    assert "so no rating becomes certain" in str(result)
     plain = KLikeness(k=2).anonymize(ratings, rng=0)
     result = Composition(earlier=[averaged]).run(plain, Knowledge(known=1), original=ratings, rng=0)
-    assert result.people_certain == result.each[1].people_certain
-    assert result.each[0].people_certain is None
+    assert result.people_certain == result.per_release[1].people_certain
+    assert result.per_release[0].people_certain is None
 
 
 def test_of_moved_records_what_was_never_moved_is_true() -> None:
@@ -395,12 +395,12 @@ def attacked(first: Any, second: Any = SECOND, original: Any = RATINGS, **more: 
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: attacked([replace(FIRST, private=None)]), "composition is not measured"),
-        (lambda: attacked([FIRST], replace(SECOND, private=None)), "composition is not measured"),
+        (lambda: attacked([replace(FIRST, private=None)]), "composition is not computable"),
+        (lambda: attacked([FIRST], replace(SECOND, private=None)), "composition is not computable"),
         (lambda: attacked(["folder"]), "earlier: must be releases"),
         (lambda: attacked(3), "earlier = 3: must be a list of releases"),
         (lambda: attacked([FIRST], changes="some"), "must be none, added or revised"),
-        (lambda: attacked([FIRST], RATINGS, None), "these are ratings"),
+        (lambda: attacked([FIRST], RATINGS, None), "ratings, not a release"),
         (lambda: attacked([FIRST], original=None), "needs the original ratings"),
     ],
 )
@@ -414,7 +414,7 @@ def test_a_link_that_is_not_theirs_is_refused() -> None:
     link = FIRST.private.link
     turned = replace(link, record=np.roll(link.record, 5))
     foreign = replace(FIRST, private=replace(FIRST.private, link=turned))
-    with pytest.raises(ConfigError, match="do not fit the class"):
+    with pytest.raises(ConfigError, match="do not match their class"):
         attacked([foreign])
     short = replace(link, users=link.users.take(np.arange(3)), record=np.arange(3))
     foreign = replace(FIRST, private=replace(FIRST.private, link=short))
@@ -456,7 +456,7 @@ def test_common_items_are_those_of_every_release() -> None:
 
 def test_high_and_low_are_good_as_the_definitions_say() -> None:
     """High is bad of what an adversary finds, low of the records to hide among."""
-    more = {"below_k", "alone", "re_identification_in_class", "pinned", "cells_certain",
+    more = {"below_k", "unique", "re_identification_in_class", "certain", "cells_certain",
     "class_linkage",
             "re_identification", "classes"}  # fmt: skip
     neither = {"releases", "people", "in_all", "common_items"}

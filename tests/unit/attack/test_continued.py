@@ -74,7 +74,7 @@ def test_a_half_is_released_twice_and_keeps_its_groups(method: Any, newcomers: i
     for half in halves(made):
         groups = first_groups(made, half.number)
         there = set(of_half(half.number).users)
-        expected = released_again(groups, set(groups.values()), there, K, "invent")
+        expected = released_again(groups, set(groups.values()), there, K, "dummies")
         assert not expected.invented
         assert groups.keys() == there & set(made.earlier)
         status = dict(zip(RATINGS.users, half.status.tolist(), strict=True))
@@ -123,7 +123,7 @@ def test_items_that_the_earlier_release_drops_are_gone_in_the_next() -> None:
 
 
 def test_nobody_of_the_earlier_release() -> None:
-    with pytest.raises(ConfigError, match="none of these people was in the earlier release"):
+    with pytest.raises(ConfigError, match="none of these people is in the earlier release"):
         continued(KLikeness(K), RATINGS.n_users).anonymize(RATINGS, rng=1)
 
 

@@ -208,14 +208,14 @@ def test_without_fake_edges_there_is_nothing_to_tell() -> None:
     result = FakeEdgesAttack().run(release, original=RATINGS, rng=0)
     assert result.fakes == result.certain == 0
     assert result.auc is result.left_certain is None
-    assert "nothing to tell apart" in str(result)
+    assert "nothing to detect" in str(result)
     json.dumps(result.to_dict(), allow_nan=False)
 
 
 def test_what_does_not_fit_is_refused() -> None:
     people = table([{0: 5.0, 1: 1.0}, {0: 4.0}, {1: 2.0}, {0: 1.0}], FIVE)
     simple = averaged(people, np.array([0, 0, 1, 1]), "simple", step=0.25)
-    with pytest.raises(ConfigError, match="these are ratings"):
+    with pytest.raises(ConfigError, match="ratings, not a release"):
         FakeEdgesAttack().run(people)
     with pytest.raises(ConfigError, match="the release is 'padded'"):
         FakeEdgesAttack().run(
@@ -234,8 +234,8 @@ def test_pairs_that_exactly_l_groups_show_are_counted_without_the_item_itself() 
     shown = np.array([[3.0, 4.0, np.nan], [np.nan, 2.0, 5.0], [np.nan, np.nan, 1.0]])
     sizes, active = np.array([2, 2, 2]), np.array([2, 2, 1])
     found = dict(rankings(shown, sizes, active, None, 1))
-    pairs = found["pairs that exactly l groups show"]
+    pairs = found["pairs that exactly l classes show"]
     assert pairs.tolist() == [[1, 1, 1], [1, 1, 1], [0, 1, 0]]
-    shares = found["the same, of the group's items"]
+    shares = found["the same, per item of the class"]
     assert shares.tolist() == [[1 / 2] * 3, [1 / 2] * 3, [0, 1, 0]]
     assert not any("pairs" in name for name, _ in rankings(shown, sizes, active, None, 0))

@@ -85,7 +85,7 @@ def test_groups_give_an_item_away_as_the_twin_says(
     members = [[truths[u] for u in np.flatnonzero(groups.of_user == g)] for g in range(len(groups))]
     expected = naive.profile_disclosure(members, item)
     found = given_away(original, item, groups)
-    assert found.groups == pytest.approx(np.mean(expected))
+    assert found.classes == pytest.approx(np.mean(expected))
     in_them = sum(len(group) for group, away in zip(members, expected, strict=True) if away)
     assert found.users == pytest.approx(in_them / released.n_records)
 
@@ -140,14 +140,14 @@ def test_a_result_by_hand() -> None:
     # the second class; of the fourth any two, and B = 2 fits nobody
     assert result.targets == 4
     told = result.to_dict()
-    assert [entry["groups"] for entry in told["sensitive"]] == [1, 0.5, 0.5]
+    assert [entry["classes"] for entry in told["sensitive"]] == [1, 0.5, 0.5]
     assert [entry["users"] for entry in told["sensitive"]] == [1, 0.5, 0.5]
     assert told["config"]["sensitive"] == [0, 1, 2]
     fits = (known_items(result, original) != 1).all()
     assert result.per_target.credit.tolist() == [1 / 4, 1 / 4, 1 / 2, 1 / 2 if fits else 0]
     assert result.profile_disclosed.rate == (0.5 if fits else 0.25)
     assert "Sensitive item 2 (as given) was rated alike by everybody in 50.0%" in str(result)
-    assert told["groups"] == 2
+    assert told["classes"] == 2
 
 
 def test_without_a_link_nobody_can_say_who_rated_alike() -> None:
@@ -166,8 +166,8 @@ def test_a_group_with_a_null_gives_nothing_away() -> None:
     contents = Symbols.sets(FIVE, [np.array([5.0])], np.array([True]))
     released = release([{0: 0}, {0: 0}, {}], [2, 2, 2], contents, original.items, link)
     groups = groups_of(released, look(released, original, None))
-    assert given_away(original, 0, groups).groups == pytest.approx(1 / 3)
-    assert given_away(original, 1, groups).groups == pytest.approx(1 / 3)
+    assert given_away(original, 0, groups).classes == pytest.approx(1 / 3)
+    assert given_away(original, 1, groups).classes == pytest.approx(1 / 3)
 
 
 def test_equal_rows_share_everything_but_what_was_known() -> None:
@@ -175,7 +175,7 @@ def test_equal_rows_share_everything_but_what_was_known() -> None:
         table([{0: 5, 1: 4, 2: 3}] * 3, FIVE), Knowledge(known=1), rng=0
     )
     cells = result.cells_disclosed
-    assert (cells.mean, cells.share, cells.true, cells.learnt) == (2, 1, 1, 1)
+    assert (cells.mean, cells.share, cells.true, cells.ratings_disclosed) == (2, 1, 1, 1)
     assert (cells.single_mean, cells.single_true) == (2, 1)
     assert result.profile_disclosed.rate == 1
     assert "of 2.0 further items per target on average; they are true, since" in str(result)
@@ -192,8 +192,8 @@ def test_a_wide_cell_around_the_truth_is_nothing_learnt() -> None:
     knows_a = Knowledge(known=1, except_items=[original.items[1]])
     result = HomogeneityAttack().run(released, knows_a, original=original, rng=0)
     cells = result.cells_disclosed
-    assert (cells.mean, cells.true, cells.single_mean, cells.learnt) == (1, 1, 0, 0)
-    assert "Of no further item do all that fit say one and the same single rating" in str(result)
+    assert (cells.mean, cells.true, cells.single_mean, cells.ratings_disclosed) == (1, 1, 0, 0)
+    assert "The candidates share no further single rating" in str(result)
     assert "Of 1.0 more items per target all that fit show the same wider cell" in str(result)
 
 
@@ -201,7 +201,7 @@ def test_single_ratings_of_others_are_told_from_the_target_s() -> None:
     """Who misremembers A is taken for somebody else, whose B is another."""
     people = table([{0: rating, 1: rating} for rating in (1, 2, 3, 4, 5)], FIVE)
     misled = HomogeneityAttack().run(people, Knowledge(known=1, wrong=1), rng=0)
-    assert misled.cells_disclosed.single_true == misled.cells_disclosed.learnt == 0
+    assert misled.cells_disclosed.single_true == misled.cells_disclosed.ratings_disclosed == 0
     assert "0.0% of these are the target's true rating" in str(misled)
 
 
@@ -213,15 +213,15 @@ def test_an_invented_rating_is_no_rating_learnt() -> None:
     released = release([{0: 4, 1: 3}], [2], contents, original.items, link)
     result = HomogeneityAttack().run(released, Knowledge(known=1), original=original, rng=0)
     cells = result.cells_disclosed
-    assert (cells.single_mean, cells.single_true, cells.learnt) == (1, 0, None)
+    assert (cells.single_mean, cells.single_true, cells.ratings_disclosed) == (1, 0, None)
     assert "0.0% of these are the target's true rating." in str(result)
-    assert "learns exactly" not in str(result)
+    assert "This discloses" not in str(result)
 
 
 def test_on_ratings_nobody_is_in_a_group() -> None:
     ratings = table([{0: 5, 1: 4}, {0: 3}, {1: 4}, {1: 1}], FIVE)
     result = HomogeneityAttack(sensitive=[0]).run(ratings, Knowledge(known=1), rng=0)
-    assert result.groups == 4
+    assert result.classes == 4
     assert "Sensitive item 1 (as given) was rated by 50.0% of the people" in str(result)
     assert "of the groups" not in str(result)
 
@@ -247,7 +247,7 @@ def test_nothing_shared_leaves_no_share() -> None:
     result = HomogeneityAttack().run(ratings, Knowledge(known=1), targets=1, rng=0)
     cells = result.cells_disclosed
     assert (cells.mean, cells.true, cells.single_true) == (0, None, None)
-    assert "Of no further item do all that fit say one" in str(result)
+    assert "The candidates share no further single rating" in str(result)
 
 
 @pytest.mark.parametrize(

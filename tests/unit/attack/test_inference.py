@@ -238,9 +238,9 @@ def test_differences_are_paired() -> None:
     }  # fmt: skip
     found = game.found(answers, facts)
     assert found.targets == people - 1
-    value = found.ways[0].value
+    value = found.adversaries[0].value
     assert value is not None
-    assert (value.inside, value.outside, value.difference) == (0.75, 0.25, 0.5)
+    assert (value.with_person, value.without_person, value.gain) == (0.75, 0.25, 0.5)
     unseen = wilson(0, people - 1).high  # all gain alike
     assert (value.low, value.high) == (0.5 - unseen, 0.5 + unseen)
     few = [
@@ -266,7 +266,7 @@ def test_a_release_tells_of_people_because_they_are_in_it() -> None:
     assert result.saved.saved[1] > 0
     with budget.limits(threads=1):
         again = attack.run(release, Knowledge(known=4), original=ratings, rng=1)
-    assert again.ways == result.ways
+    assert again.adversaries == result.adversaries
 
 
 def test_one_class_of_all_tells_nothing_of_anybody() -> None:
@@ -280,10 +280,10 @@ def test_one_class_of_all_tells_nothing_of_anybody() -> None:
     release = KLikeness(k=2).anonymize(ratings, rng=0)
     attack = InferenceAttack(method=Everybody())
     result = attack.run(release, Knowledge(known=2), original=ratings, rng=1)
-    for way in result.ways:
+    for way in result.adversaries:
         for each in (way.rated, way.value, way.error):
             assert each is not None
-            assert abs(each.difference) < 0.02
+            assert abs(each.gain) < 0.02
 
 
 def test_averages_show_every_item() -> None:
@@ -292,12 +292,12 @@ def test_averages_show_every_item() -> None:
     release = method.anonymize(ratings, rng=0)
     attack = InferenceAttack(shadows=2, method=method)
     result = attack.run(release, Knowledge(known=2), original=ratings, rng=1)
-    assert [way.by for way in result.ways] == ["all", "best", "residual"]
-    for way in result.ways[:2]:
+    assert [way.by for way in result.adversaries] == ["all", "best", "residual"]
+    for way in result.adversaries[:2]:
         assert way.rated is not None
-        assert way.rated.inside == way.rated.outside == 0.5
-    assert result.ways[2].rated is not None
-    assert result.ways[2].value is result.ways[2].error is None
+        assert way.rated.with_person == way.rated.without_person == 0.5
+    assert result.adversaries[2].rated is not None
+    assert result.adversaries[2].value is result.adversaries[2].error is None
 
 
 def test_nobody_can_be_asked_about() -> None:

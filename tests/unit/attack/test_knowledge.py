@@ -190,7 +190,7 @@ def test_names_are_stable() -> None:
     told = Knowledge(
         known=4, wrong=2, wrong_kind="item", rating_error=0.5, day_error=0, about_count=True
     )
-    assert told.name == "4 known, 2 wrong items, ratings ±0.5, days exact, about how many"
+    assert told.name == "4 known, 2 wrong items, ratings ±0.5, days exact, number of ratings ±50 %"
     assert Knowledge(known=2, ratings=False, dates=False).name == "2 known, no ratings, no days"
     assert Knowledge(day_error=math.inf) == Knowledge(day_error=None)
 

@@ -51,8 +51,8 @@ def check(result: LinkResult, slow: naive.Counted) -> None:
     expected: dict[str, float | None] = {
         "edges": n,
         "confidence": share(float(sum(slow.confidence)), n),
-        "everybody": share(sum(c == 1 for c in slow.confidence), n),
-        "nobody": share(sum(c == 0 for c in slow.confidence), n),
+        "all_members": share(sum(c == 1 for c in slow.confidence), n),
+        "no_member": share(sum(c == 0 for c in slow.confidence), n),
         "no_prior": share(float(sum(slow.no_prior)), n),
         "above_no_prior": share(above(slow, list(slow.no_prior)), n),
         "exact": share(float(sum(slow.exact)), n),
@@ -141,7 +141,7 @@ def averaged() -> tuple[Ratings, Release]:
 def test_a_group_by_hand() -> None:
     original, released = averaged()
     result = LinkExistence().run(released, original=original)
-    assert (result.records, result.groups, result.targets, result.ineligible) == (4, 2, 4, 0)
+    assert (result.records, result.classes, result.targets, result.ineligible) == (4, 2, 4, 0)
     assert result.edges == 9
     # A 1/3, B 2/3, C 0/3, three times each
     assert result.confidence == pytest.approx(1 / 3)
@@ -159,7 +159,7 @@ def test_a_group_by_hand() -> None:
     assert "is right about that person in 33.3% of the cases" in str(result)
     assert "applicable to 66.7% of what is shown" in str(result)
     assert "exceeded for 0.0% of them" in str(result)
-    assert "knows how popular each item is" in str(result)
+    assert "With the popularity of each item known" in str(result)
 
 
 def test_a_prior_of_ones_own() -> None:
@@ -206,7 +206,14 @@ def test_the_documented_keys() -> None:
     original, released = averaged()
     result = LinkExistence().run(released, Knowledge(), original=original, rng=1)
     told = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    for name in ("success", "expected_top1", "disclosed", "entropy_bits", "knowledge", "seed"):
+    for name in (
+        "success",
+        "expected_top1",
+        "class_contents_known",
+        "entropy_bits",
+        "knowledge",
+        "seed",
+    ):
         assert told[name] is None
     assert told["confidence"].keys() == {"mean", "histogram"}
     assert told["no_prior"].keys() == told["exact"].keys() == {"mean", "above"}
@@ -222,7 +229,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
         LinkExistence().run(blind, original=original)
     with pytest.raises(ConfigError, match="targets 5"):
         LinkExistence().run(released, original=original, targets=5)
-    with pytest.raises(ConfigError, match="nobody can be attacked"):
+    with pytest.raises(ConfigError, match="no people to attack"):
         LinkExistence().run(table([{}], FIVE))
     for prior in (-0.1, 1.1, math.nan):
         with pytest.raises(ConfigError, match="prior"):
@@ -233,7 +240,7 @@ def test_theorems_refuse_what_is_no_probability_and_no_group() -> None:
     for theorem in (link_existence_exact, link_existence_bound):
         with pytest.raises(ConfigError, match="prior"):
             theorem(1.5, 2)
-        with pytest.raises(ConfigError, match="group size"):
+        with pytest.raises(ConfigError, match="class size"):
             theorem(0.5, 0)
 
 

@@ -112,7 +112,7 @@ def test_the_excess_is_that_of_the_definition(entries: list[list[tuple[int, floa
         {"status": np.array(s), "credit": np.array(c)} for s, c in zip(status, credit, strict=True)
     ]
     if not {1, 0} <= {s for row in status for s in row}:
-        with pytest.raises(ConfigError, match="so few people"):
+        with pytest.raises(ConfigError, match="too few people"):
             game.found(answers, {"seed": 1})
         return
     with pytest.raises(ConfigError, match="of 4 people; 30 are needed"):

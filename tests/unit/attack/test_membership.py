@@ -456,7 +456,7 @@ def test_who_is_asked_about_can_be_a_sample() -> None:
     ratings = population()
     result = MembershipAttack().run(ratings, targets=30, rng=1)
     assert (result.targets, result.ineligible) == (30, 50)
-    assert result.by_known[-1].members == result.by_known[-1].outsiders == 30
+    assert result.by_known[-1].members == result.by_known[-1].non_members == 30
 
 
 def test_more_may_be_known_and_less() -> None:
@@ -527,7 +527,7 @@ def test_releases_that_cannot_be_made(method: Method, message: str) -> None:
     if not message:
         attack.run(release, original=ratings, rng=0)
         return
-    with pytest.raises(ConfigError, match="half of the people cannot be made") as raised:
+    with pytest.raises(ConfigError, match="shadow release .* cannot be made") as raised:
         attack.run(release, original=ratings, rng=0)
     assert message in raised.value.message
 
@@ -595,5 +595,5 @@ def test_the_list_of_who_is_found(tmp_path: Path) -> None:
         assert value == pytest.approx(expected)
         assert value <= before
         before = value
-    with pytest.raises(ConfigError, match="not the ratings that the result is about"):
+    with pytest.raises(ConfigError, match="do not belong to the result"):
         save_risk_list(result, population(61), tmp_path / "other.csv")

@@ -44,8 +44,8 @@ def test_a_survey_in_which_nobody_scores_far_above_others() -> None:
     survey = Ratings.from_arrays(users, items, np.round(rng.normal(0, 3, 200), 3))
     found = Risk(draws=10, known=(2, 4), attack=OnlyFit()).run(survey, rng=0)
     assert found.steps[-1].identified + found.steps[0].identified == 40
-    assert "no record but theirs agrees" in str(found)
-    assert "label-based one" not in str(found)
+    assert "only their record matches" in str(found)
+    assert "label-based attack" not in str(found)
     by_score = Risk(draws=10, known=(2, 4)).run(survey, rng=0)
     assert by_score.never > 20
-    assert "label-based one" in str(by_score)
+    assert "label-based attack" in str(by_score)

@@ -116,9 +116,9 @@ def test_simple_tells_all_padded_much_and_model_next_to_nothing() -> None:
     simple, padded, model = (found[kind] for kind in ("simple", "padded", "model"))
     assert simple.auc is not None
     assert simple.auc.rate == simple.top["precision"] == 1
-    assert simple.shown == simple.rated < 0.6
+    assert simple.non_null == simple.rated < 0.6
     for result in (padded, model):
-        assert result.shown == 1
+        assert result.non_null == 1
         assert result.rated == simple.rated
         assert result.auc is not None
         assert result.auc_within_items is not None
@@ -133,7 +133,7 @@ def test_the_truths_are_counted_as_they_are_defined(case: tuple[Ratings, Release
     original, release = case
     if not original.n_ratings:
         return
-    result = PaddingAttack(rank=1, groups=None, top=0.5).run(release, original=original, rng=0)
+    result = PaddingAttack(rank=1, classes=None, top=0.5).run(release, original=original, rng=0)
     link = release.private.link  # type: ignore[union-attr]
     rated = [
         set(original.columns[slice(*original.indptr[[u, u + 1]])].tolist())
@@ -166,10 +166,10 @@ def test_the_truths_are_counted_as_they_are_defined(case: tuple[Ratings, Release
 
 def test_some_groups_stand_for_many() -> None:
     whole = PaddingAttack().run(released("padded"), original=PEOPLE, rng=0)
-    some = PaddingAttack(groups=25).run(released("padded"), original=PEOPLE, rng=0)
-    again = PaddingAttack(groups=25).run(released("padded"), original=PEOPLE, rng=0)
-    other = PaddingAttack(groups=25).run(released("padded"), original=PEOPLE, rng=1)
-    assert (whole.classes_tested, some.classes_tested, some.groups) == (40, 25, 40)
+    some = PaddingAttack(classes=25).run(released("padded"), original=PEOPLE, rng=0)
+    again = PaddingAttack(classes=25).run(released("padded"), original=PEOPLE, rng=0)
+    other = PaddingAttack(classes=25).run(released("padded"), original=PEOPLE, rng=1)
+    assert (whole.classes_tested, some.classes_tested, some.classes) == (40, 25, 40)
     with pytest.MonkeyPatch.context() as patch:  # as many as have so many cells
         patch.setattr("starshade.attack.padding.padding._FEWEST", 2)
         patch.setattr("starshade.attack.padding.padding._CELLS", 25 * 60)
@@ -194,9 +194,9 @@ def test_the_result_is_plain_and_says_what_it_means() -> None:
     result = PaddingAttack().run(released("padded"), Knowledge(), original=PEOPLE, rng=5)
     told: dict[str, Any] = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert (told["seed"], told["knowledge"], told["success"]) == (5, None, None)
-    assert told["config"] == {"rank": None, "top": 0.01, "groups": None}
+    assert told["config"] == {"rank": None, "top": 0.01, "classes": None}
     assert {entry["rank"] for entry in told["by_rank"]} == {1, 2, 4, 8, 16, 32} - {result.rank}
-    assert "nothing learnt: 50 %" in str(result)
+    assert "guessing: 50 %" in str(result)
     assert "how popular items are" in str(result)
     assert result.best.auc_within_items == max(
         of.auc_within_items or 0 for of in (*result.by_rank, result.best)
@@ -209,7 +209,7 @@ def test_where_all_cells_are_of_one_sort_there_is_nothing_to_tell() -> None:
         averaged(full, np.array([0, 1]), "padded", step=0.5), original=full, rng=0
     )
     assert result.auc is result.popularity is None
-    assert "nothing to tell apart" in str(result)
+    assert "nothing to detect" in str(result)
     json.dumps(result.to_dict(), allow_nan=False)
 
 
@@ -220,7 +220,7 @@ def test_what_does_not_fit_is_refused() -> None:
         PaddingAttack().run(blind, original=PEOPLE)
     with pytest.raises(ConfigError, match="targets 5"):
         PaddingAttack().run(release, original=PEOPLE, targets=5)
-    for wrong in ({"rank": -1}, {"rank": 1.5}, {"top": 0.0}, {"top": 1.1}, {"groups": 1}):
+    for wrong in ({"rank": -1}, {"rank": 1.5}, {"top": 0.0}, {"top": 1.1}, {"classes": 1}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             PaddingAttack(**wrong)  # type: ignore[arg-type]
     with (
@@ -229,7 +229,7 @@ def test_what_does_not_fit_is_refused() -> None:
     ):
         PaddingAttack().run(release, original=PEOPLE)
     with budget.limits(memory=100_000):
-        assert PaddingAttack(groups=10).run(release, original=PEOPLE, rng=0).classes_tested == 10
+        assert PaddingAttack(classes=10).run(release, original=PEOPLE, rng=0).classes_tested == 10
 
 
 def test_no_part_may_be_taken_out_and_no_less() -> None:

@@ -85,9 +85,9 @@ def compare(data: Ratings | Release, ratings: Ratings, promise: str) -> Predicat
         assert tried.satisfying[c] == satisfying
         assert tried.weight[c] == pytest.approx(naive.weight(people, *told), abs=1e-12)
     isolated = np.mean(tried.satisfying == 1)
-    assert found.isolates.rate == pytest.approx(isolated)
+    assert found.singling_out.rate == pytest.approx(isolated)
     n = ratings.n_users
-    assert found.blind == pytest.approx(
+    assert found.baseline == pytest.approx(
         np.mean([n * w * (1 - w) ** (n - 1) for w in tried.weight.tolist()])
     )
     return found
@@ -110,7 +110,7 @@ def test_ratings_are_the_twins(ratings: Ratings) -> None:
     assume(ratings.n_ratings > 0)
     found = compare(ratings, ratings, "ndgh")
     equal = [rows(ratings).count(row) == 1 for row in dict.fromkeys(rows(ratings))]
-    assert found.isolates.rate == pytest.approx(np.mean(equal))
+    assert found.singling_out.rate == pytest.approx(np.mean(equal))
 
 
 @given(ratings=st.one_of(SOME, REALS), method=st.sampled_from(sorted(METHODS)))
@@ -130,7 +130,7 @@ def test_forced_counts_are_those_of_the_original(ratings: Ratings, method: str) 
             nobody += set(held) == {None}
             once += len(set(held)) == len(held)
     assert forced.cells == len(members) * view.cells.n_items
-    assert forced.nobody == nobody
+    assert forced.no_member == nobody
     assert forced.one_value == one
     assert forced.each_once <= once
     if method == "ndgh":  # a set says all that is held, and nothing else
@@ -147,23 +147,23 @@ def test_by_hand() -> None:
     ratings, release = by_hand()
     found = PredicateAttack().run(release, original=ratings, rng=0)
     assert (found.classes, found.classes_tested, found.people) == (2, 2, 4)
-    assert found.isolates.rate == 1
+    assert found.singling_out.rate == 1
     assert found.expected == 1
     # fits {1, 2} and 5, and rated 1: a quarter times a half; fits 4 and {null, 3}, and null
     assert sorted(found.per_class.weight) == [pytest.approx(1 / 8)] * 2
-    assert found.blind == pytest.approx(4 / 8 * (7 / 8) ** 3)
-    assert found.light[0].isolates is None
-    assert found.light[0].predicates == 0
+    assert found.baseline == pytest.approx(4 / 8 * (7 / 8) ** 3)
+    assert found.low_weight[0].singling_out is None
+    assert found.low_weight[0].predicates == 0
     assert found.forced is not None
-    counts = found.forced.one_value, found.forced.nobody, found.forced.each_once
+    counts = found.forced.one_value, found.forced.no_member, found.forced.each_once
     assert counts == (2, 0, 2)
     assert found.forced.people.rate == 1
     assert "100.0%" in str(found)
-    assert json.loads(json.dumps(found.to_dict()))["light"][0] == {
+    assert json.loads(json.dumps(found.to_dict()))["low_weight"][0] == {
         "most": 0.1,
         "predicates": 0,
-        "isolates": None,
-        "blind": None,
+        "singling_out": None,
+        "baseline": None,
     }
 
 
@@ -184,10 +184,10 @@ def test_outsiders_weigh() -> None:
     alike = Ratings.from_arrays(list("xxyy"), [1, 2, 1, 2], [1, 5, 2, 5], scale="1:5:1")
     alone = PredicateAttack().run(release, original=ratings, rng=0)
     beside = PredicateAttack().run(release, original=ratings, rng=0, outsiders=alike)
-    assert (alone.outsiders, beside.outsiders) == (None, 2)
+    assert (alone.non_members, beside.non_members) == (None, 2)
     assert sorted(beside.per_class.weight) == [pytest.approx(1 / 8), pytest.approx(1 / 2)]
-    assert beside.isolates == alone.isolates
-    assert "nobody outside" in str(alone)
+    assert beside.singling_out == alone.singling_out
+    assert "no non-members were given" in str(alone)
     assert "2 outsiders" in str(beside)
     with pytest.raises(ConfigError, match="4 of them are among"):
         PredicateAttack().run(release, original=ratings, outsiders=ratings)
@@ -214,7 +214,7 @@ def test_nobody_fits_elsewhere_who_did_not_rate_what_must_be_rated() -> None:
         KLikeness(k=2, rare_items="keep").anonymize(ratings, rng=0), original=ratings
     )
     assert found.per_class.chance == pytest.approx([1.0, 1.0])
-    assert found.isolates.rate == 1
+    assert found.singling_out.rate == 1
 
 
 def test_what_nobody_does_weighs_nothing() -> None:
@@ -247,7 +247,7 @@ def test_ends_of_a_range_on_a_real_scale() -> None:
     found = PredicateAttack().run(release, original=ratings, rng=0)
     ends = {-3.5, 7.0, 9.0, 9.75}
     assert set(found.per_class.rating.tolist()) <= ends
-    assert found.isolates.rate == 1
+    assert found.singling_out.rate == 1
 
 
 def test_moved_ratings_promise_nothing() -> None:
@@ -256,7 +256,7 @@ def test_moved_ratings_promise_nothing() -> None:
     found = PredicateAttack().run(release, original=ratings, rng=0)
     assert found.forced is None
     assert "need not be true" in str(found)
-    assert found.isolates.rate == 0
+    assert found.singling_out.rate == 0
 
 
 def test_each_of_two_classes_that_differ_in_quasi_identifiers_keeps_its_promise() -> None:
@@ -312,7 +312,7 @@ def test_blind_predicates() -> None:
 
 def test_what_is_refused() -> None:
     ratings, release = by_hand()
-    with pytest.raises(ConfigError, match="means and no sets"):
+    with pytest.raises(ConfigError, match="from which no predicate"):
         PredicateAttack().run(
             averaged(ratings, np.array([0, 0, 1, 1]), "simple", step=0.5), original=ratings
         )

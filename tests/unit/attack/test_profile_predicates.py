@@ -244,7 +244,7 @@ def test_how_many_classes_were_tried_is_said(monkeypatch: pytest.MonkeyPatch) ->
     people = OneTable(facts_of(ratings), member)
     usual = count_isolated(seen, people, "model", 0)
     assert usual["counts"].tolist() == [30, 30, 10, 10]
-    assert "Tried are" not in summarize([usual], "model").how
+    assert "Tested are" not in summarize([usual], "model").how
     monkeypatch.setattr(profile_predicates, "MOST_CLASSES", 4)
     some, others = (count_isolated(seen, people, "model", seed) for seed in (1, 2))
     assert some["counts"].tolist() == [30, 30, 4, 10]

@@ -118,7 +118,7 @@ def test_what_a_profile_says_is_the_group_s_opinion() -> None:
     cells = result.cells_disclosed
     assert cells.single_rated == 1 / 2
     assert cells.single_near == 1
-    assert "what the group is said to think" in str(result)
+    assert "an estimate of the class's opinion" in str(result)
 
 
 def test_an_empty_cell_of_a_simple_profile_proves_that_nobody_rated() -> None:
@@ -138,7 +138,7 @@ def test_a_cell_of_a_filled_profile_says_nothing(kind: str) -> None:
     assert (result.edges, result.missing, result.missing_true) == (12, 0, None)
     assert result.confidence == pytest.approx(original.n_ratings / 12)
     assert result.all_filled
-    assert "does not tell that there was one" in str(result)
+    assert "does not disclose that a rating exists" in str(result)
 
 
 def test_only_the_items_of_the_original_are_looked_at() -> None:

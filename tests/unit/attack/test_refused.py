@@ -58,7 +58,7 @@ def test_a_link_that_gives_users_others_rows_is_refused(attack: Any, release: Re
     assert release.private is not None
     link = release.private.link
     attack.run(release, TWO, original=ORIGINAL, link=link, rng=0)
-    with pytest.raises(ConfigError, match="do not fit the class"):
+    with pytest.raises(ConfigError, match="do not match their class"):
         attack.run(release, TWO, original=renumbered(ORIGINAL), link=link, rng=0)
 
 
@@ -75,7 +75,7 @@ def test_the_number_of_ratings_is_no_sure_help_on_a_release(release: Release) ->
     listener = Listener()
     with progress.watch(listener):
         ScoreboardRH().run(release, replace(TWO, about_count=True), original=ORIGINAL, rng=0)
-    assert any("may shut out the target's own record" in sentence for sentence in listener.notes)
+    assert any("may exclude the target's own record" in sentence for sentence in listener.notes)
 
 
 def test_days_are_whole() -> None:
@@ -105,7 +105,7 @@ def test_numbers_of_any_size() -> None:
 
 
 def test_by_structure_there_is_no_tolerance() -> None:
-    with pytest.raises(ConfigError, match="no ratings are compared"):
+    with pytest.raises(ConfigError, match="compares no ratings"):
         HomogeneityAttack(by="structure", tolerance=1)
 
 

@@ -322,7 +322,7 @@ def test_the_list_never_lies_in_a_release_nor_over_a_file(
 
 
 def test_a_list_of_other_ratings_is_refused(found: RiskResult, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="not the ratings"):
+    with pytest.raises(ConfigError, match="do not belong"):
         save_risk_list(found, some_table(120, 12), tmp_path / "list.csv")
     assert not list(tmp_path.iterdir())
 

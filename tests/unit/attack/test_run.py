@@ -22,7 +22,7 @@ from tests.unit.attack.test_scoreboard_rh import some_table
 
 KEYS = {
     "attack", "records", "targets", "ineligible", "credit", "success", "expected_top1",
-    "expected_top1_interval", "disclosed", "false_match", "false_match_absent",
+    "expected_top1_interval", "class_contents_known", "false_match", "false_match_absent",
     "tradeoff", "no_answer",
     "entropy_bits", "entropy_bits_profile", "seconds", "read_seconds", "postings_per_second",
     "config", "knowledge", "known_from", "people", "median_ratings", "recall", "seed", "digest",
@@ -60,7 +60,12 @@ def test_a_result_is_plain_json_with_the_documented_keys() -> None:
     assert told["expected_top1_interval"] == {"low": best.low, "high": best.high}
     answered = result.success.rate + result.false_match.rate
     assert answered + result.no_answer == pytest.approx(1)
-    for figure in (result.success, result.expected_top1, result.disclosed, result.false_match):
+    for figure in (
+        result.success,
+        result.expected_top1,
+        result.class_contents_known,
+        result.false_match,
+    ):
         assert str(figure) in str(result)
     assert "guessing without the data, in 1 of 40." in str(result)
     assert "leads the next best by 1.5 standard deviations of all scores" in str(result)
@@ -91,7 +96,7 @@ def test_a_class_of_two_is_found_but_not_the_person_in_it() -> None:
     assert result.success.rate == 0
     assert result.no_answer == 1
     assert result.expected_top1.rate <= 0.5
-    assert result.disclosed.rate > 0
+    assert result.class_contents_known.rate > 0
     bits = result.per_target
     assert np.allclose(bits.entropy_bits - bits.entropy_bits_profile, 1)
 
@@ -203,12 +208,12 @@ def test_what_does_not_fit_together_is_refused() -> None:
         ScoreboardRH().run(original, knowledge, link=link)
     with pytest.raises(ConfigError, match="its own truth"):
         ScoreboardRH().run(original, knowledge, original=some_table(3, 3))
-    with pytest.raises(ConfigError, match="which record to take out"):
+    with pytest.raises(ConfigError, match="which record to remove"):
         ScoreboardRH(absent=True).run(blind, knowledge, original=original)
     short = Link(link.users.take(np.arange(3)), link.record[:3])
     with pytest.raises(ConfigError, match="do not belong together"):
         ScoreboardRH().run(blind, knowledge, original=original, link=short)
-    with pytest.raises(ConfigError, match="nobody can be attacked"):
+    with pytest.raises(ConfigError, match="no people to attack"):
         ScoreboardRH().run(original, Knowledge(known=3))
     with pytest.raises(ConfigError, match="at least 1"):
         ScoreboardRH().run(original, knowledge, targets=0)

@@ -119,7 +119,7 @@ def test_few_conditions_are_not_measured() -> None:
     none, all_of_them = np.zeros(3), np.ones(3)
     with pytest.raises(ConfigError, match="29 conditions in 3 shadow releases; 30 are needed"):
         predicates.excess_of(none, none, 29, 1)
-    with pytest.raises(ConfigError, match="meet all of its conditions"):
+    with pytest.raises(ConfigError, match="satisfy all predicates"):
         predicates.excess_of(none, all_of_them, 90, 1)
     found = predicates.excess_of(none, none, 90, 1)
     assert (found.low, found.rate, found.high) == (-wilson(0, 90).high, 0.0, wilson(0, 90).high)

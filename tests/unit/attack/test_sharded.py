@@ -62,7 +62,7 @@ ATTACKS = st.builds(
 ) | st.builds(
     Likelihood,
     adversary=st.sampled_from(["informed", "plain"]),
-    sure=st.sampled_from([0.0001, 0.5, 1.0]),
+    min_posterior=st.sampled_from([0.0001, 0.5, 1.0]),
     absent=st.booleans(),
 )
 AGREES = {"theta": st.sampled_from([0.4, 1.0]), "absent": st.booleans()}
@@ -150,7 +150,7 @@ def test_what_candidates_share_is_found_over_any_cut(
     st.builds(
         Likelihood,
         adversary=st.sampled_from(["informed", "informed", "plain"]),
-        sure=st.sampled_from([0.0001, 0.3, 0.5]),
+        min_posterior=st.sampled_from([0.0001, 0.3, 0.5]),
         absent=st.just(True),
     ),
     st.integers(1, 5),
@@ -198,7 +198,7 @@ def test_how_likely_a_stranger_is_is_the_same_to_the_bit(
 @given(
     ratings_tables(max_users=16, max_items=5),
     st.builds(LinkExistence, prior=st.sampled_from([None, 0.0, 0.3, 1.0]))
-    | st.builds(PaddingAttack, groups=st.sampled_from([None, 2, 4])),
+    | st.builds(PaddingAttack, classes=st.sampled_from([None, 2, 4])),
     st.integers(1, 5),
     st.integers(0, 9),
 )
@@ -245,7 +245,7 @@ def test_a_class_may_begin_in_another_shard_than_the_target(tmp_path):
     write_shards(ratings, tmp_path / "s", 2)
     whole = Likelihood().run(ratings, Knowledge(known=1), rng=0)
     found = attack_shards(Likelihood(), open_shards(tmp_path / "s"), Knowledge(known=1), rng=0)
-    assert whole.disclosed.rate == 1
+    assert whole.class_contents_known.rate == 1
     assert_same_result(found, whole)
 
 
@@ -253,7 +253,10 @@ def test_whoever_is_far_behind_the_absent_is_weighed_all_the_same(tmp_path):
     users, rated = ["a"] * 40 + ["b"] * 160 + ["c"], [*range(200), 0]
     ratings = Ratings.from_arrays(users, rated, [5] * 201, scale="1:5:1")
     write_shards(ratings, tmp_path / "s", 3)
-    attack, knowledge = Likelihood(adversary="plain", absent=True, sure=0.5), Knowledge(known=40)
+    attack, knowledge = (
+        Likelihood(adversary="plain", absent=True, min_posterior=0.5),
+        Knowledge(known=40),
+    )
     whole = attack.run(ratings, knowledge, rng=0)
     found = attack_shards(attack, open_shards(tmp_path / "s"), knowledge, rng=0)
     assert found.false_match_absent.rate == 1
@@ -301,7 +304,7 @@ def test_equal_rows_are_found_whatever_shard_they_are_in(tmp_path_factory, ratin
 
 def test_what_takes_one_table_says_so(tmp_path, many):
     write_shards(many, tmp_path / "s", 2)
-    with pytest.raises(ConfigError, match="fake-edges: does not work shard by shard"):
+    with pytest.raises(ConfigError, match="fake-edges: not supported for partitioned stores"):
         attack_shards(FakeEdgesAttack(), open_shards(tmp_path / "s"), rng=1)
 
 

@@ -91,7 +91,7 @@ def test_any_cut_gives_the_same(
         Likelihood,
         adversary=st.sampled_from(["informed", "plain"]),
         absent=st.booleans(),
-        sure=st.sampled_from([0.0001, 0.5]),
+        min_posterior=st.sampled_from([0.0001, 0.5]),
     ),
 )
 def test_likelihood_is_weighed_over_any_cut(
@@ -116,7 +116,7 @@ def test_likelihood_is_weighed_over_any_cut(
     st.sampled_from([1, 2, 7]),
     st.sampled_from([None, 6]),
     st.sampled_from(
-        [LinkExistence(), LinkExistence(prior=0.1), PaddingAttack(), PaddingAttack(groups=3)]
+        [LinkExistence(), LinkExistence(prior=0.1), PaddingAttack(), PaddingAttack(classes=3)]
     ),
     st.sampled_from([7, 2**21]),
 )
@@ -167,7 +167,7 @@ def test_what_takes_one_table_says_so(tmp_path):
     release = PredictiveAnonymizer(k=3, factors=2).anonymize(ratings, rng=0)
     write_shards(ratings, tmp_path / "s", 2)
     linked = LinkedShards(open_shards(tmp_path / "s"), release)
-    with pytest.raises(ConfigError, match="predicate: does not work shard by shard"):
+    with pytest.raises(ConfigError, match="predicate: not supported for partitioned stores"):
         attack_shards(PredicateAttack(), linked)
 
 

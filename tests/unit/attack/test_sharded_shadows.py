@@ -195,7 +195,7 @@ def test_rows_in_shards_weigh_what_those_of_one_table_do(tmp_path: Path, n: int)
 def test_ratings_as_they_are_take_no_method(tmp_path: Path) -> None:
     write_shards(synthesize(n_users=30, n_items=8, n_ratings=150, rng=1), tmp_path / "s", 2)
     attack = MembershipAttack(shadows=1, method=PredictiveAnonymizer(k=2))
-    with pytest.raises(ConfigError, match="attacked as they are, without a method"):
+    with pytest.raises(ConfigError, match="attacked without a method"):
         attack_shards(attack, open_shards(tmp_path / "s"))
 
 
@@ -209,8 +209,8 @@ def asked_in_shards(tmp_path: Path, n_users: int, attack: Any, **given: Any) -> 
 @pytest.mark.parametrize(
     ("n_users", "method", "message"),
     [
-        (30, None, "nobody says how this one was made"),
-        (30, KLikeness(k=2), "the method makes no releases of ratings in shards"),
+        (30, None, "need the method and the settings"),
+        (30, KLikeness(k=2), "the method does not support partitioned ratings"),
         (30, PredictiveAnonymizer(k=25, factors=1), "half of the people cannot be made: no item"),
         (
             *(30, PredictiveAnonymizer(k=25, factors=1, rare_items="keep")),

@@ -145,7 +145,9 @@ def test_gains_say_what_is_shown() -> None:
     assert len(told["rank"]) <= 200
     assert set(told["bits"]) == {"rated at all", "rating ±1", "day ±14"}
     assert "most rated item" in str(gain)
-    assert str(information_gain(table([{}], STARS))) == "No item was rated: nothing to be known."
+    assert (
+        str(information_gain(table([{}], STARS))) == "No item was rated, so no rating can be known."
+    )
 
 
 @given(ratings_tables(), st.integers(0, 7), st.integers(1, 4))

@@ -64,7 +64,7 @@ def agrees(result: TrackerResult, told: naive.Told, row_of: list[int]) -> None:
 
 
 def rates(known: Background) -> tuple[float, float, float, float]:
-    return known.breached.rate, known.mistaken.rate, known.one_condition.rate, known.queries
+    return known.breached.rate, known.wrong.rate, known.one_condition.rate, known.queries
 
 
 def verified(
@@ -74,7 +74,7 @@ def verified(
     of_target = [tuple(row[name] for name in NAMES[:n]) for row in known.to_pylist()]
     of_row = {i: tuple(row[name] for name in NAMES[:n]) for i, row in enumerate(rows.to_pylist())}
     slow = naive.verify(told, row_of, of_target, of_row)
-    shares = (slow.breached, slow.mistaken, slow.one_condition)
+    shares = (slow.breached, slow.wrong, slow.one_condition)
     return (*(sum(share) / len(row_of) for share in shares), slow.queries)
 
 
@@ -221,14 +221,14 @@ def test_without_a_link_the_records_are_the_targets() -> None:
     result = TrackerAttack(background=NAMES).run(alone, original=ratings)
     assert (result.credit, result.targets) == ("compatible", release.n_records)
     assert result.at_risk.rate == 0
-    assert result.unasked == ()
+    assert result.not_queried == ()
 
 
 def test_a_release_without_attributes_has_nothing_to_verify_by() -> None:
     ratings = some()
     release = KLikeness(k=4).anonymize(ratings, rng=0)
     result = TrackerAttack(background=NAMES).run(release, original=ratings)
-    assert result.unasked == NAMES
+    assert result.not_queried == NAMES
     assert [known.attributes for known in result.backgrounds] == [()]
     assert result.at_risk.rate == 0
     assert "has no Age, City" in str(result)  # said of a release that singles nobody out, too
@@ -283,7 +283,7 @@ def test_what_cannot_be_asked_is_refused_in_words() -> None:
     assert "Age, City" in told.value.advice
     with pytest.raises(ConfigError, match="no personal attributes"):
         TrackerAttack(background=["Age"]).run(replace(some(), attributes=None))
-    with pytest.raises(ConfigError, match="counts everybody"):
+    with pytest.raises(ConfigError, match="counts all people"):
         TrackerAttack().run(some(), targets=3)
 
 

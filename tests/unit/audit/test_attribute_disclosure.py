@@ -71,7 +71,7 @@ def test_without_a_key_file_only_predictions_are_measured() -> None:
     for kind, expected in (("model", 0.0), ("padded", None), ("simple", None)):
         found = judged(replace(released(kind), private=None))
         assert found.attribute_disclosure == expected
-        assert ("key file is needed" in str(found)) == (expected is None)
+        assert ("only the private key file" in str(found)) == (expected is None)
         assert found.rated_at_end is None
 
 
@@ -102,7 +102,7 @@ def test_padded_people_are_those_who_rated_a_cell_at_an_end() -> None:
 def test_without_shadow_releases_padded_cells_are_not_measured() -> None:
     found = judged(released("padded"))
     assert found.attribute_disclosure is None
-    assert "not measured: shadow releases are needed" in str(found)
+    assert "not measured: only shadow releases show" in str(found)
     assert found.read_by_residual is not None
     none_there = judged(released("padded"), (0, 0))
     assert none_there.attribute_disclosure is None

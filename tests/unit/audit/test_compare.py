@@ -111,9 +111,9 @@ def test_a_row_has_the_figures_of_its_release(found: Comparison, ratings: Rating
     attacks = (ScoreboardRH(), LabelAttack(), Likelihood())
     tried = [attack.run(release, known, **asked) for attack in attacks]
     assert f["expected_top1"] == max(a.expected_top1.rate for a in tried) <= 1 / 5
-    assert f["disclosed"] == max(a.disclosed.rate for a in tried)
+    assert f["disclosed"] == max(a.class_contents_known.rate for a in tried)
     assert f["class_linkage"] == tried[2].class_linkage.rate
-    isolates = PredicateAttack().run(release, original=part, rng=7).isolates
+    isolates = PredicateAttack().run(release, original=part, rng=7).singling_out
     assert f["isolates"] == isolates.rate
     assert f["targets"] == tried[0].targets > 0
     assert f["users_rating_disclosed"] == release.manifest.users_rating_disclosed

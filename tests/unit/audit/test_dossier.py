@@ -22,7 +22,7 @@ from starshade.audit.dossier.dossier import Dossier, compile_dossier
 from starshade.audit.dossier.release import claim_rows, method_section
 from starshade.audit.measure import measure_all
 from starshade.audit.verdict import Audit
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
@@ -62,9 +62,9 @@ def documented(after: str, until: str) -> set[str]:
 
 
 def test_its_keys_are_the_documented_ones(dossier: Dossier) -> None:
-    common = documented("Keys of both editions.", "Public besides:\n")
-    everybodys = documented("Public besides:\n\n", "Internal besides:\n")
-    own = documented("Internal besides:\n\n", "\x00")
+    common = documented("Keys of both reports.", "Public report only:\n")
+    everybodys = documented("Public report only:\n\n", "Internal report only:\n")
+    own = documented("Internal report only:\n\n", "\x00")
     assert set(dossier.public()) == common | everybodys
     assert set(dossier.internal()) == common | own
     assert len(common) > 5
@@ -143,7 +143,7 @@ def test_every_kind_of_release_is_told_calmly(case: str, tmp_path: Path) -> None
     rates = [row[side] for row in told["attacks"] for side in ("before", "after")]
     assert all(rate is None or 0 <= rate["low"] <= rate["rate"] <= 1 for rate in rates)
     if case == "records moved":
-        assert "near a record" in told["verdict"]["paragraph"]
+        assert "Near records are not equal" in told["verdict"]["paragraph"]
     if not more.get("linked", True):
         (check,) = (each for each in told["checks"] if each["name"] == "re-identification")
         assert check["value"] is None
@@ -210,7 +210,7 @@ def test_who_is_at_risk_and_what_is_still_told(dossier: Dossier, folder: Path) -
     assert [row["known"] for row in told["rows"]] == sorted(row["known"] for row in told["rows"])
     for row in told["rows"]:
         if row["user"] not in records:
-            assert row["class_size"] is row["told"] is row["exists"] is None
+            assert row["class_size"] is row["disclosed"] is row["exists"] is None
             continue
         group = records[row["user"]]
         shown = [
@@ -218,7 +218,7 @@ def test_who_is_at_risk_and_what_is_still_told(dossier: Dossier, folder: Path) -
             for code in cells.codes[cells.indptr[group] : cells.indptr[group + 1]]
         ]
         assert row["class_size"] == cells.sizes[group] >= 5
-        assert row["told"] == sum(members == 1 and not null for members, null in shown)
+        assert row["disclosed"] == sum(members == 1 and not null for members, null in shown)
         assert row["exists"] == sum(not null for _, null in shown)
 
 
@@ -263,7 +263,7 @@ def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) ->
     assert own["headline"].startswith("FAIL (5 checks without effective threshold): policy partner")
     assert "(threshold 0.1%)" in own["paragraph"]
     assert any("make the release with method = predictive." in text for text in own["advice"])
-    assert public["advice"][0].startswith("Do not use it, and inform its owner")
+    assert public["advice"][0].startswith("Do not use the release, and inform its owner")
 
 
 def test_what_was_not_measured_comes_with_what_measures_it(folder: Path) -> None:
@@ -294,9 +294,11 @@ def test_an_earlier_release_is_told_without_its_path(tmp_path: Path) -> None:
         assert told["verdict"]["headline"].startswith("FAIL")
         (check,) = (each for each in told["checks"] if each["name"] == "composition")
         assert check["status"] == "fail"
-    assert "on this release alone finds" in found.internal()["verdict"]["paragraph"]
-    assert any("on this release alone finds" in text for text in found.public()["open"])
-    assert found.public()["verdict"]["advice"][0].startswith("Do not use it")
+    assert (
+        "Guaranteed for this release alone: no attack" in found.internal()["verdict"]["paragraph"]
+    )
+    assert any("for this release alone: no attack" in text for text in found.public()["open"])
+    assert found.public()["verdict"]["advice"][0].startswith("Do not use the release")
     same = compile_dossier(stored, tmp_path / "out", audit=QUICK, earlier=[tmp_path / "out"], rng=0)
     assert same.passed
     assert str(tmp_path) not in json.dumps(same.public())
@@ -307,30 +309,30 @@ def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> Non
     best = dossier.audit.worst
     assert text.startswith("Every check of the policy is within its threshold (policy partner v1")
     before, after = best.before.expected_top1.rate, best.after.expected_top1.rate
-    assert f"re-identifies {percent(before)} of targets" in text
-    assert f"and {percent(after)} in this release" in text
+    assert f"re-identifies {percent(after)} of targets in this release" in text
+    assert f"and {percent(before)} in the original data" in text
     assert "more often than 1 in 5" in text
     assert "group" not in text
     assert "looks like" not in text
     shown = percent(dossier.audit.disclosure["users_rating_disclosed"])
-    assert f"{shown} of the people" in text
+    assert f"{shown} of people" in text
     assert "scoreboard" not in text
     public = dossier.public()["verdict"]["paragraph"]
-    assert "no attack on this release finds" in str(dossier.public()["open"])
-    assert f"{shown} of the people" in public
+    assert "for this release: no attack finds" in str(dossier.public()["open"])
+    assert f"{shown} of people" in public
 
 
 def test_claims_say_what_they_ask(dossier: Dossier) -> None:
     (claim,) = dossier.public()["claims"]
     assert claim["asked"] == "k = 5: every record equals at least 4 others on every cell"
-    assert claim["verified"].startswith("smallest group ")
+    assert claim["verified"].startswith("smallest class ")
     odd = (
         {"model": "of-elsewhere", "parameters": {"q": 2}, "verified": {}, "holds": False},
         {"model": "k-eps", "parameters": {"k": 3}, "verified": {"x": 1}, "holds": False},
     )
     assert [row["asked"] for row in claim_rows(odd, beside=False)] == ["q = 2", "k = 3"]
     assert [row["verified"] for row in claim_rows(odd, beside=False)] == [
-        "nothing that the files would show",
+        "nothing: the files do not show it",
         "x 1",
     ]
 
@@ -359,7 +361,7 @@ def test_who_stands_alone_with_exact_attributes_is_counted(tmp_path: Path) -> No
     found = compiled(KLikeness(k=5, attributes="exact"), tmp_path, ratings).internal()
     rows = {row["name"]: row for row in found["disclosure"]["rows"]}
     assert rows["unique_by_attributes"]["value"] == 3 / 60
-    assert rows["unique_by_attributes"]["title"] == "Records that no other equals in age, sex"
+    assert rows["unique_by_attributes"]["title"] == "Records that are unique by age, sex"
     assert found["query_error"] is not None
 
 
@@ -375,7 +377,7 @@ def test_a_found_group_is_told_with_its_figures(tmp_path: Path) -> None:
     told, share = found.internal(), percent(given.group.share.rate)
     said = f"the right class is found for {share} of targets"
     assert said in told["verdict"]["paragraph"]
-    assert f"names the right group in {share} of the cases" in told["profile_disclosure"]["text"]
+    assert f"names the right class for {share} of targets" in told["profile_disclosure"]["text"]
 
 
 def test_figures_of_the_receipt_are_bands_without_it(dossier: Dossier, folder: Path) -> None:
@@ -417,18 +419,19 @@ def test_records_of_nobody_and_people_left_out_are_counted(tmp_path: Path) -> No
         rng=0,
     ).internal()
     people = last.n_records - nobodys
-    verb = "are" if nobodys > 1 else "is"
+    dummies = counted(nobodys, "dummy record")
     assert own["method"]["whose"] == (
-        f"{people} people's, and {nobodys} that {verb} nobody's (the release continues an earlier "
-        "one)"
+        f"{people} people and {dummies} (the release continues an earlier one)"
     )
     told = own["method"]["left_out"]
     assert sum(map(int, re.findall(r"\d+(?= pe)", told))) == table.n_users - people
     joint = next(each["text"] for each in own["checks"] if each["name"] == "composition")
-    assert "in one or more of them (" in joint
-    assert " are in every one)" in joint
+    assert "in at least one release (" in joint
+    assert " in all)" in joint
     alone = method_section(read_release(folders[1]))
-    assert alone["whose"].endswith("of them are nobody's (the release continues an earlier one)")
+    assert alone["whose"].endswith(
+        "of them are dummy records (the release continues an earlier one)"
+    )
     assert alone["left_out"] == ""
 
 

@@ -119,13 +119,13 @@ def test_a_bar_is_whole_and_its_figures_are_those_of_the_measure(case):
         {
             key: value
             for key, value in found.items()
-            if key.startswith("utility_") and key != "recoverable_within_step" and value is not None
+            if key.startswith("utility_") and key != "utility_left_out" and value is not None
         }
     )
     spec = remains_bar(section)
     parts = spec["layer"][0]["data"]["values"]
     tops = sorted({part["y"] for part in parts})
-    assert len(tops) == 2  # never without the list of averages
+    assert len(tops) == 2  # never without the item means
     for top in tops:
         bar = [part for part in parts if part["y"] == top]
         assert bar[0]["x"] == 0
@@ -136,8 +136,8 @@ def test_a_bar_is_whole_and_its_figures_are_those_of_the_measure(case):
     for rule in rules:  # through no letter
         assert not any(rule["y"] < title + 7 and rule["y2"] > title - 7 for title in titles)
     drawn = json.dumps(spec, ensure_ascii=False)
-    assert "Skill" in drawn
-    assert "item averages" in drawn
+    assert "Improvement over item means" in drawn
+    assert "Item means" in drawn
     if any(kind["name"] == "exact" for kind in section["kinds"]):
         assert "disclosed" in drawn
 
@@ -151,7 +151,7 @@ def test_one_figure_alone_is_called_within_one_step():
     release = KLikeness(2).anonymize(original, rng=0)
     section = remains_section(WhatRemains().measure(release, original).figures)
     assert not [kind for kind in section["kinds"] if "one step" in kind["label"]]
-    assert "within one step, each cell as the mean" in section["text"]
+    assert "within ±1 step, with each cell read as the mean" in section["text"]
 
 
 def _type(layer):

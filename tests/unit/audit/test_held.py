@@ -51,7 +51,7 @@ def held(title: str) -> dict[str, str]:
 
 
 MANIFEST = held("## The keys of `release.json`")
-RECEIPT = held("## The owner's receipt")
+RECEIPT = held("## The private key file")
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def passes(folder: Path, receipt: Path | None) -> bool:
 
 #: key of release.json → release, and what is said in place of the truth
 LIES: dict[str, list[tuple[str, dict[str, Any]]]] = {
-    "format": [("grouped", {"format": 4})],
+    "format": [("grouped", {"format": 5})],
     "starshade": [("grouped", {"starshade": "0.0.0"})],
     "method": [("grouped", {"method": "k-member"})],
     "config": [
@@ -151,7 +151,7 @@ LIES: dict[str, list[tuple[str, dict[str, Any]]]] = {
 }
 #: key of the receipt → what is said in place of the truth, of "grouped"
 TALES: dict[str, dict[str, Any]] = {
-    "receipt": {"receipt": 4},
+    "key_file": {"key_file": 5},
     "release": {"release": "0" * 64},
     "starshade": {"starshade": "0.0.0"},
     "method": {"method": "k-member"},
@@ -169,12 +169,12 @@ TALES: dict[str, dict[str, Any]] = {
         "chain": {
             "after": "0" * 64,
             "groups": [0] * 48,
-            "gone": [],
-            "gone_groups": [],
-            "invented": [],
+            "left_before": [],
+            "left_before_groups": [],
+            "dummies": [],
         }
     },
-    "forgotten": {"forgotten": [3]},
+    "erased": {"erased": [3]},
 }
 UNHELD = {
     "partitions": [24, 48],
@@ -186,9 +186,9 @@ UNHELD = {
 
 def test_every_key_has_its_place() -> None:
     assert set(MANIFEST) == {*Manifest.model_fields, "checksum"} == {*LIES, "checksum"}
-    assert set(MANIFEST.values()) == {"files", "ratings", "receipt"}
+    assert set(MANIFEST.values()) == {"files", "ratings", "key file"}
     assert set(RECEIPT) == {*_FIELDS, "checksum"} == {*TALES, *UNHELD, "checksum"}
-    assert {key for key, by in RECEIPT.items() if by.startswith("nobody: ")} == set(UNHELD)
+    assert {key for key, by in RECEIPT.items() if by.startswith("nothing: ")} == set(UNHELD)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -203,7 +203,7 @@ LIED = [(key, *lie) for key, lies in LIES.items() for lie in lies]
 def test_no_false_fact_passes(made: Path, forge: Any, key: str, name: str, said: Any) -> None:
     folder = forge(name, said, {})
     assert not passes(folder, made / f"{name}.json")
-    if name == "grouped" and MANIFEST[key] != "receipt":
+    if name == "grouped" and MANIFEST[key] != "key file":
         assert passes(folder, None) is False
 
 
@@ -226,7 +226,7 @@ def test_it_is_said_what_differs_and_never_how(made: Path, forge: Any) -> None:
     with pytest.raises(ReleaseError) as caught:
         read_release(folder, private=made / "left.json")
     text = caught.value.message
-    assert "release.json and its receipt differ in config: eps, config: item_keys: one" in text
+    assert "release.json and the key file differ in config: eps, config: item_keys: one" in text
     assert "secret" not in text
 
 

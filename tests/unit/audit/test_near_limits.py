@@ -100,12 +100,12 @@ def test_where_records_are_equal_the_interval_ends_at_1_in_the_smallest_class(
         limits = {"re-identification": limit_of(limit)}
         check = re_identification(release, evidence, limits, 0)
         assert (check.status == "pass") == passed
-        assert ("may be found more often" in check.text) is False
+        assert ("may be re-identified more often" in check.text) is False
     # where they differ no bound holds for each
     assert strongest(evidence, records, 0)[1].high > 1 / K
     check = re_identification(records, evidence, {"re-identification": limit_of(1 / K)}, 0)
     assert check.fails
-    assert "single people may be found more often" in check.text
+    assert "single people may be re-identified more often" in check.text
 
 
 def test_one_figure_has_one_interval(release: Release, records: Release) -> None:
@@ -351,8 +351,8 @@ def test_what_an_audit_cannot_do_without_the_receipt(
     check = re_identification(without, [found(0.0)], {}, 0)
     assert (check.rate is None) == (said is not None)
     if needed is not None:
-        assert f"{needed[0]}, and without the key file".lower() in check.text.lower()
-        assert f"nobody can tell {needed[1]}." in check.text
+        assert f"{needed[0]}; without the private key file".lower() in check.text.lower()
+        assert f"it is unknown {needed[1]}." in check.text
 
 
 @pytest.mark.parametrize(("distinct", "passed"), [(4, True), (8, False)])

@@ -38,10 +38,10 @@ def test_a_chain_out_of_order_is_not_measured(tmp_path: Path, alike: bool) -> No
         return found
 
     assert judged(0, 1).holds
-    assert "are releases of the same people, in which who hides together" in judged(0, 1).text
+    assert "are releases of the same people; people who share a class here" in judged(0, 1).text
     first, second = (read_release(folder, private=own) for folder, own in places[:2])
     for part, place in (([second, first, last], 1), ([first, last], 2), ([second, last], 1)):
-        broken = f"of {len(part)} releases number {place} continues one"
+        broken = f"release {place} of {len(part)} continues a release"
         with pytest.raises(ConfigError, match=broken):
             composition_of(part, table, "revised")
     assert not judged(2).holds
@@ -91,5 +91,5 @@ def test_absences_are_counted_set_by_set(tmp_path: Path) -> None:
     # gone the second year and back: one; gone in both: one; gone the third: one; the rest stayed
     alone, rest = 3 * len(sizes), [size - 3 for size in sizes if size - 3 < 5]
     assert found.composed.by_absence == (1, alone + sum(rest))
-    assert "the fewest among 1" in found.text
-    assert f"{alone + sum(rest)} of these people among fewer than 5" in found.text
+    assert "(minimum 1," in found.text
+    assert f"{alone + sum(rest)} of these people down to fewer than 5" in found.text

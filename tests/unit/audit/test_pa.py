@@ -395,7 +395,7 @@ def test_where_everybody_rated_one_item_nothing_is_predicted_and_nobody_attacked
     rated = table([{u % 5: 1.0 + u % 4} for u in range(30)], Scale(1, 5, 1))
     found = reproduce_pa(rated, k=[2, 40], runs=1, rng=3)
     left = {entry.what: entry.reason for entry in found.skipped}
-    assert left["attacks"].startswith("nobody can be attacked")
+    assert left["attacks"].startswith("no people to attack")
     assert left["ours, k = 40"].startswith("records = ")
     assert "original" not in {row.line for row in found.tables}
 

@@ -85,7 +85,7 @@ def test_a_policy_of_ones_own() -> None:
         (text_of(membership="{ threshold = 0.1 }"), 9, "must state threshold and source"),
         (text_of(membership='{ threshold = 0.1, source = "" }'), 9, "source must be a text"),
         (text_of(membership="0.1"), 9, "must state threshold and source"),
-        (text_of(membership="{ threshold = "), 9, "no TOML"),
+        (text_of(membership="{ threshold = "), 9, "invalid TOML"),
         (text_of().replace("known = 4", "known = 0"), 5, "known = 0: must be a whole number"),
         (text_of().replace("shadows = 8", "shadws = 8"), 6, "'shadws'"),
         (text_of().replace("version = 2", ""), 0, "lacks version"),

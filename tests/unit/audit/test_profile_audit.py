@@ -68,7 +68,7 @@ def test_it_passes_within_1_in_k_and_says_so(audited: Any, kind: str) -> None:
     assert result.reasons == ()
     named = ["claims", "review-graph", "audience"]
     assert [finding.name for finding in result.findings] == named
-    assert "The smallest set of equal records has 3; 3 are claimed." in str(result.findings)
+    assert "Smallest class: 3 (claimed: 3)." in str(result.findings)
     tried = {(e.after.attack, e.after.config.get("tolerance")) for e in result.evidence}
     # exactly known ratings, and ratings to within 1: half a star more
     assert {("label", 0.5), ("label", 1.5), ("structure", None)} <= tried
@@ -77,26 +77,26 @@ def test_it_passes_within_1_in_k_and_says_so(audited: Any, kind: str) -> None:
         if e.before.attack == "label":
             assert e.before.config["tolerance"] == e.knowledge.rating_error
     assert "is in a class (records that are equal) of at least 3, counted again" in str(result)
-    assert "nobody points at the right record more often than 1 in 3" in str(result)
+    assert "no attack finds the right record more often than 1 in 3" in str(result)
     assert result.tracker is None
 
 
 def test_what_each_gives_away_is_said(audited: Any) -> None:
     simple, padded, model = (audited[kind][1] for kind in ("simple", "padded", "model"))
-    assert "means of the ratings that members of a group really gave" in str(simple)
-    assert "An empty cell proves that nobody of the group rated" in str(simple)
-    assert "those that are filled" in str(simple)
-    assert "real ratings and predictions are mixed" in str(padded)
-    assert "so a filled cell says nothing" in str(padded)
-    assert "no real rating is in them" in str(model)
+    assert "means of the real ratings of a class" in str(simple)
+    assert "An empty cell proves that no member rated" in str(simple)
+    assert "the filled ones" in str(simple)
+    assert "means over a class, of real ratings and predictions" in str(padded)
+    assert "so a filled cell does not disclose who rated the item" in str(padded)
+    assert "they hold no real rating" in str(model)
     told = {kind: given(audited[kind][1]) for kind in KINDS}
     assert told["simple"].padding.auc.rate == 1  # type: ignore[union-attr]
     assert (
         told["padded"].padding.auc_within_items.low  # type: ignore[union-attr]
         > told["model"].padding.auc_within_items.high  # type: ignore[union-attr]
     )
-    assert any("rest on one person's rating" in warning for warning in simple.warnings)
-    assert not any("one person's rating" in warning for warning in padded.warnings)
+    assert any("one person's exact rating" in warning for warning in simple.warnings)
+    assert not any("one person's exact rating" in warning for warning in padded.warnings)
 
 
 def test_the_right_group_is_credited_by_the_group(audited: Any) -> None:
@@ -106,7 +106,7 @@ def test_the_right_group_is_credited_by_the_group(audited: Any) -> None:
     assert group is not None
     best = max(e.after.expected_top1.rate for e in result.evidence)
     assert group.share.rate == pytest.approx(3 * best)
-    assert f"in up to {group.share.rate:.1%}" in str(result)
+    assert f"for up to {group.share.rate:.1%}" in str(result)
 
 
 def test_the_figures_are_those_of_the_attacks(audited: Any) -> None:
@@ -119,9 +119,9 @@ def test_the_figures_are_those_of_the_attacks(audited: Any) -> None:
         for key in set(alone) - {"seconds", "read_seconds", "postings_per_second"}:
             assert told[name][key] == json.loads(json.dumps(alone[key])), (name, key)
     attacks = {"homogeneity", "link_existence", "padding", "fake_edges"}
-    assert set(told) == {"attribute", "group_found", *attacks}
+    assert set(told) == {"attribute", "class_linkage", *attacks}
     assert told["fake_edges"] is None  # diversity is not claimed
-    assert set(told["group_found"]) == {"rate", "low", "high", "attack", "known"}
+    assert set(told["class_linkage"]) == {"rate", "low", "high", "attack", "known"}
     assert result.to_dict()["disclosure"] == dict.fromkeys(SHARES)
 
 
@@ -131,7 +131,7 @@ def test_pooled_profiles_are_called_so(tmp_path: Path) -> None:
     result = QUICK.run(PEOPLE, tmp_path / "out", private=tmp_path / "receipt", rng=1)
     assert result.passed
     assert result.profile == "pooled"
-    assert "as if it were one person" in str(result)
+    assert "for a class treated as one person" in str(result)
     padding = PaddingAttack().run(release, original=PEOPLE, rng=1)
     assert 0 <= padding.auc.rate <= 1
 
@@ -141,16 +141,16 @@ def test_without_the_receipt_nobody_can_tell(audited: Any) -> None:
     result = QUICK.run(PEOPLE, out, rng=1)
     check = result.check("re-identification")
     assert (check.rate, str(check.advice)) == (None, "Give the private key file (private).")
-    assert "without the key file nobody can tell who" in check.text
+    assert "without the private key file it is unknown which answers are correct" in check.text
     told = given(result)
     assert told.group is told.links is told.padding is None
     assert told.to_dict()["padding"] is None
     said = str(result)
-    assert "on the ratings themselves; how often on this release" in said
-    assert said.count("not known without the receipt") == 2
+    assert "of targets in the original data. For this release, re-identification and" in said
+    assert said.count("are not measured without the private key file") == 2
     assert "in 0.0%" not in said  # what is not known is no finding
     assert "up to" not in said
-    assert "their group alone fits" not in said
+    assert "the only one that fits" not in said
     assert not any("in 0.0%" in finding.text for finding in result.findings)
     assert understated(read_release(out)) is not None
 
@@ -218,12 +218,12 @@ def test_other_ratings_of_the_same_people_are_refused(tmp_path: Path, kind: str)
     out, receipt = tmp_path / "out", tmp_path / "receipt"
     averaged(PEOPLE, GROUPS, kind, step=0.05, k=3).save(out, private=receipt)
     turned = replace(PEOPLE, codes=(len(PEOPLE.levels) - 1 - PEOPLE.codes).astype(np.uint8))
-    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+    with pytest.raises(ConfigError, match="made of other ratings"):
         QUICK.run(turned, out, private=receipt, rng=1)
     release = read_release(out, private=receipt)
-    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+    with pytest.raises(ConfigError, match="made of other ratings"):
         measure_all(release, turned)
-    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+    with pytest.raises(ConfigError, match="made of other ratings"):
         LabelAttack(tolerance=0.5).run(release, Knowledge(known=2), original=turned, rng=1)
     undated = replace(PEOPLE, days=None, attributes=None, lineage=None)
     assert measure_all(release, undated) == measure_all(release, PEOPLE)
@@ -259,7 +259,7 @@ def test_what_was_not_released_may_be_other(tmp_path: Path) -> None:
     attack = LabelAttack(tolerance=0.5)
     attack.run(release, Knowledge(known=2), original=replace(PEOPLE, codes=codes), rng=1)
     codes[np.flatnonzero(~unreleased)[0]] ^= 1
-    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+    with pytest.raises(ConfigError, match="made of other ratings"):
         attack.run(release, Knowledge(known=2), original=replace(PEOPLE, codes=codes), rng=1)
 
 
@@ -270,7 +270,7 @@ def test_what_share_of_fake_edges_can_be_told_is_said(tmp_path: Path) -> None:
     fakes = given(result).fake_edges
     assert fakes is not None
     assert fakes.certain > 0
-    assert f"names {fakes.certain_share.rate:.1%} of the invented" in str(result)  # type: ignore[union-attr]
+    assert f"detects {fakes.certain_share.rate:.1%} of imputed" in str(result)  # type: ignore[union-attr]
     told = result.to_dict()["profile_disclosure"]["fake_edges"]
     assert told["certain"] == fakes.certain
 

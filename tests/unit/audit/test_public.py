@@ -236,7 +236,7 @@ def test_the_internal_caveats_are_told(folder: Path) -> None:
 def test_utility_and_items_left_out_are_told(folder: Path) -> None:
     release = read_release(folder)
     holds = public_edition(release, folder, judgement())["holds"]
-    assert holds["useful"].startswith("Utility: its cells say one rating in ")
+    assert holds["useful"].startswith("Utility, by content of cells: one rating ")
     assert holds["left_out"].startswith(f"Items: {release.classes.n_items} released; left out")
 
 
@@ -294,8 +294,8 @@ def test_a_release_of_profiles_has_one(tmp_path: Path) -> None:
     assert [kind["name"] for kind in told["holds"]["cells"]["kinds"]] == ["one_rating", "no_rating"]
     assert told["holds"]["disclosure"]["rows"] == []
     assert [row["value"] for row in told["holds"]["inside"]][-1] in ("under 20 %", "20 % or more")
-    assert any("No privacy model bounds how often" in text for text in told["open"])
-    assert any("of the filled cells rest on one person's rating" in t for t in told["warnings"])
+    assert any("No privacy model bounds class linkage" in text for text in told["open"])
+    assert any("of the filled cells show one person's exact rating" in t for t in told["warnings"])
 
 
 def test_an_accepted_risk_allows_to_publish_and_is_on_the_grid(folder: Path) -> None:

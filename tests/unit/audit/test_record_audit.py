@@ -66,8 +66,8 @@ def test_who_was_left_out_is_not_told_from_who_stays_without_the_receipt(tmp_pat
     assert made.figures["users_deleted"] == 6
     alone = audited(tmp_path, ratings, receipt=False)
     assert found_by(alone).rate is None
-    assert "People were left out, and without the key file" in found_by(alone).text
-    (told,) = [text for text in alone.warnings if "credited" in text]
+    assert "People were left out; without the private key file" in found_by(alone).text
+    (told,) = [text for text in alone.warnings if "counts as correct" in text]
     assert "can overstate and, as people were left out, understate the attack" in told
     assert found_by(audited(tmp_path, ratings)).rate is not None
 
@@ -77,7 +77,7 @@ def test_where_nobody_was_left_out_it_can_only_overstate(tmp_path: Path) -> None
     assert saved(tmp_path, SuppressAnonymizer(k=5, eps=1), ratings).figures["users_deleted"] == 0
     alone = audited(tmp_path, ratings, receipt=False)
     assert found_by(alone).rate is not None
-    (told,) = [text for text in alone.warnings if "credited" in text]
+    (told,) = [text for text in alone.warnings if "counts as correct" in text]
     assert "can only overstate" in told
     linked = audited(tmp_path, ratings)
     for a, b in zip(linked.evidence, alone.evidence, strict=True):
@@ -90,11 +90,11 @@ def test_before_is_on_the_same_people_only_with_the_receipt(tmp_path: Path) -> N
     linked = audited(tmp_path, ratings)
     assert linked.same_people
     assert linked.worst.before.records == 30
-    assert "of the cases on the ratings of the same people, and in" in str(linked)
+    assert "of targets (original data of the same people: " in str(linked)
     alone = audited(tmp_path, ratings, receipt=False)
     assert not alone.same_people
     assert alone.worst.before.records == 36
-    assert "of the cases on the ratings themselves, and in" in str(alone)
+    assert "of targets (original data: " in str(alone)
 
 
 def test_with_everybody_released_the_ratings_are_everybodys(tmp_path: Path) -> None:
@@ -188,14 +188,14 @@ def test_items_that_those_who_stay_did_not_rate(tmp_path: Path) -> None:
     n = made.figures["rare_items_dropped"]
     assert n == 1, "the example is to drop an item"
     assert "1 item that fewer than 5 of those who stay rated" in str(made)
-    assert "Items left out because too few rated them: under 20 %" in card(tmp_path)
+    assert "Items suppressed for too few raters: under 20 %" in card(tmp_path)
 
 
 def test_items_that_few_rated_where_everybody_stays(tmp_path: Path) -> None:
     rows = [{0: 3.0, 1: 3.0}] * 5 + [{0: 3.0, 2: 1.0}]
     made = saved(tmp_path, KLikeness(k=3), table(rows, STARS))
     assert "1 item that fewer than 3 users rated" in str(made)
-    assert "Items left out because too few rated them: 20 % or more" in card(tmp_path)
+    assert "Items suppressed for too few raters: 20 % or more" in card(tmp_path)
 
 
 def spread() -> Ratings:
@@ -226,19 +226,19 @@ def test_records_that_are_equal_are_not_said_to_differ(tmp_path: Path) -> None:
     ratings = equals()
     told = str(saved(tmp_path, SuppressAnonymizer(k=5, eps=0), ratings))
     assert "not equal" not in told
-    assert "The smallest set of equal records has 6." in told
-    assert "whoever finds a set of equal records reads its ratings" in told
+    assert "Smallest class: 6." in told
+    assert "An adversary who finds a class reads its ratings" in told
     text = card(tmp_path)
     assert "Near is not equal" not in text
-    assert "differ from each other" not in text
+    assert "may differ" not in text
     assert "the smallest class has 6" in text
     result = audited(tmp_path, ratings)
     assert result.passed
     assert "is in a class (records that are equal) of at least 5, counted again" in str(result)
-    assert "nobody points at the right record more often than 1 in 5" in str(result)
-    assert "Records differ here" not in found_by(result).text
-    assert "no record is found more often than 1 in 6" in found_by(result).text
-    assert "keep those who know exact ratings" not in str(result)
+    assert "no attack finds the right record more often than 1 in 5" in str(result)
+    assert "Records differ," not in found_by(result).text
+    assert "no attack finds a record more often than 1 in 6" in found_by(result).text
+    assert "Near records are not equal" not in str(result)
 
 
 def test_records_that_are_near_are_said_to_differ(tmp_path: Path) -> None:
@@ -247,18 +247,18 @@ def test_records_that_are_near_are_said_to_differ(tmp_path: Path) -> None:
     assert "near, not equal" in told
     assert "Near is not equal" in card(tmp_path)
     result = audited(tmp_path, ratings)
-    assert "Records differ here" in found_by(result).text
-    assert "guaranteed" not in str(result)
+    assert "Records differ," in found_by(result).text
+    assert "Guaranteed" not in str(result)
 
 
 def test_the_card_says_that_nulls_were_moved_only_where_they_can_be(tmp_path: Path) -> None:
     ratings = people()
-    said = "may have been left out or put in"
+    said = "may be suppressed or imputed"
     for nulls in ("strict", "ignore", "zero"):
         (tmp_path / nulls).mkdir()
         saved(tmp_path / nulls, IntervalAnonymizer(k=5, eps=1, nulls=nulls), ratings)  # type: ignore[arg-type]
         assert (said in card(tmp_path / nulls)) == (nulls != "ignore"), nulls
-        assert "moved until others are near them" in card(tmp_path / nulls)
+        assert "shifted until others are near" in card(tmp_path / nulls)
 
 
 def test_measures_say_what_was_left_out(tmp_path: Path) -> None:

@@ -83,12 +83,12 @@ def test_what_passes_once_does_not_count(ratings: Ratings, monkeypatch: pytest.M
 
     ruled(monkeypatch, rule)
     result = search(ratings)
-    assert [(each.k, each.verdict) for each in result.tries] == [
+    assert [(each.k, each.verdict) for each in result.attempts] == [
         (5, "FAIL"),
         (7, "FAIL"),
         (11, "PASS"),
     ]
-    first = result.to_dict()["tries"][0]
+    first = result.to_dict()["attempts"][0]
     assert first["verdict"] == "FAIL"
     assert first["first_audit"]["verdict"] == "PASS"
 
@@ -99,8 +99,8 @@ def test_none_passes(ratings: Ratings, monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.chosen is None
     assert result.anonymizer is None
     assert result.verdict == "FAIL"
-    assert [each.k for each in result.tries][:7] == [5, 7, 11, 15, 20, 30, 50]
-    (obstacle,) = result.obstacles
+    assert [each.k for each in result.attempts][:7] == [5, 7, 11, 15, 20, 30, 50]
+    (obstacle,) = result.failing_checks
     assert obstacle == ("Membership, TPR at 1 % FPR: 20.0% (threshold 10%), with k = 50")
     assert obstacle in str(result)
     assert str(result).startswith("No release passes policy partner v1")
@@ -111,9 +111,9 @@ def test_what_is_never_measured(ratings: Ratings, monkeypatch: pytest.MonkeyPatc
     ruled(monkeypatch, lambda k, *_: none if k == 5 else measured(0.3))
     result = search(ratings)
     assert result.verdict == "INCOMPLETE"
-    assert "INCOMPLETE at best (k = 5)" in str(result)
+    assert "Best verdict: INCOMPLETE (k = 5)" in str(result)
     ruled(monkeypatch, lambda *_: none)
-    (obstacle,) = search(ratings).obstacles
+    (obstacle,) = search(ratings).failing_checks
     assert obstacle == ("Membership, TPR at 1 % FPR: Not measured. Too few. Add people.")
 
 
@@ -125,8 +125,8 @@ def test_item_supports_come_after_every_k(
     assert [each[:2] for each in audited[:7]] == [(k, None) for k in (5, 7, 11, 15, 20, 30, 50)]
     # 2 % of 120 people are 3, fewer than k: such a release is the same
     same = {(step.k, step.item_support): why for step, why in result.skipped}
-    assert same[5, "2%"] == "it leaves out no more items than with k = 5"
-    assert all(each.item_support != "2%" for each in result.tries)
+    assert same[5, "2%"] == "it leaves out the same items as with k = 5"
+    assert all(each.item_support != "2%" for each in result.attempts)
 
 
 def test_what_cannot_pass_is_not_tried(ratings: Ratings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,8 +134,8 @@ def test_what_cannot_pass_is_not_tried(ratings: Ratings, monkeypatch: pytest.Mon
     result = search(ratings, policy="public")
     assert {k for k, *_ in audited} == {11}
     assert [(step.k, why) for step, why in result.skipped] == [
-        (5, "the policy asks for classes of 11 or more"),
-        (7, "the policy asks for classes of 11 or more"),
+        (5, "the policy requires classes of 11 or more"),
+        (7, "the policy requires classes of 11 or more"),
     ]
     assert {step.k for step in steps_of(Audit(threshold={"class-size": 57}).rules)} == {57}
     with pytest.raises(ss.ConfigError, match="class-size = '0': must be"):
@@ -156,7 +156,7 @@ def test_ten_people_and_one_item() -> None:
     ten = Ratings.from_arrays([f"u{n}" for n in range(10)], ["i"] * 10, [1.0, 2, 3, 4, 5] * 2)
     result = search(ten, targets=5)
     assert result.chosen is None
-    assert result.obstacles
+    assert result.failing_checks
     assert search(ten, threshold=NO_LIMITS, shadows=0, targets=5).chosen is not None
 
 

@@ -87,7 +87,7 @@ def test_without_a_receipt_nothing_is_measured(tmp_path: Path) -> None:
         method_of(alone, ratings)
     found = measure_by_shadows(alone, ratings, seed=0)
     assert isinstance(found.membership, str)
-    assert "private receipt" in found.membership
+    assert "private key file" in found.membership
     assert isinstance(found.singling_out, str)
 
 
@@ -183,5 +183,5 @@ def test_a_receipt_that_does_not_say_enough() -> None:
     assert release.private is not None
     config = {"method": "k-likeness", "items": "top:many"}
     broken = replace(release, private=replace(release.private, config=config))
-    with pytest.raises(ConfigError, match="does not say all that the method k-likeness needs"):
+    with pytest.raises(ConfigError, match="lacks settings of the method k-likeness"):
         method_of(broken, ratings)

@@ -58,15 +58,15 @@ def test_another_k_or_scale_than_the_true_one_does_not_pass(tmp_path: Path, meth
     manifest = json.loads((out / "release.json").read_text())
     assert QUICK.run(RATINGS, out, private=receipt, rng=1).passed
     said(out, config=manifest["config"] | {"k": 50})
-    with pytest.raises(ReleaseError, match="its receipt differ in config: k:"):
+    with pytest.raises(ReleaseError, match="the key file differ in config: k:"):
         QUICK.run(RATINGS, out, private=receipt, rng=1)
     reasons = QUICK.run(RATINGS, out, rng=1).reasons
-    assert "release.json says that it was made with k = 50, and claims k = 3." in reasons
+    assert "release.json states k = 50 in its settings, and claims k = 3." in reasons
     said(out, config=manifest["config"])
     said(out, scale=manifest["scale"] | {"maximum": 7})
     result = QUICK.run(RATINGS, out, private=receipt, rng=1)
     assert len(result.reasons) == 1
-    assert "release.json says the scale 1:7:1; these ratings are on 1:5:1" in result.reasons[0]
+    assert "release.json states the scale 1:7:1; these ratings are on 1:5:1" in result.reasons[0]
 
 
 @pytest.mark.parametrize("method", list(METHODS))

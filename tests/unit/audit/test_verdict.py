@@ -53,7 +53,7 @@ def test_it_passes_and_says_why(out: Path) -> None:
     assert result.reasons == ()
     named = ["claims", "k-anonymity", "tracker", "audience"]
     assert [f.name for f in result.findings] == named
-    few = "All attacks had only 10 targets, so that the interval is wide; the verdict's figure is"
+    few = "All attacks had only 10 targets, so intervals are wide; the re-identification figure is"
     assert result.warnings == (f"{few} one of these.",)
     assert str(result).startswith("PASS (7 checks without effective threshold) (policy partner v1")
     html = result._repr_html_()
@@ -66,8 +66,8 @@ def test_it_passes_and_says_why(out: Path) -> None:
 
 def test_without_the_receipt_no_class_is_said_to_be_found(out: Path) -> None:
     about = QUICK.run(RATINGS, out, rng=1).about
-    assert "how often they find the right class is not known without the receipt." in about
-    assert "is found in up to" not in about
+    assert "Class linkage is not measured without the private key file." in about
+    assert "is found for up to" not in about
 
 
 def test_the_tracker_is_let_loose_on_both(out: Path) -> None:
@@ -91,9 +91,9 @@ def test_a_tracker_that_was_stopped_says_so(out: Path, monkeypatch: pytest.Monke
     assert found.tracker is not None
     reached = found.tracker.after.items
     assert reached < found.items
-    assert "It was stopped after 40 queries" in text
+    assert "It stopped after 40 queries" in text
     assert f"{reached} most rated item{'s' * (reached != 1)} of {found.items}:" in text
-    assert "singles out, stopped in the same way, at least" in text
+    assert "singles out (stopped too) at least" in text
 
 
 def test_who_claims_too_much_is_found_by_counting(out: Path) -> None:
@@ -103,7 +103,7 @@ def test_who_claims_too_much_is_found_by_counting(out: Path) -> None:
     result = QUICK.run(RATINGS, out, rng=1)
     finding = next(f for f in result.findings if f.name == "tracker")
     assert not finding.passed
-    assert "rest on fewer records than the k = 9 that are claimed" in finding.text
+    assert "rest on fewer records than the claimed k = 9." in finding.text
 
 
 def test_without_a_claim_of_k_no_queries_are_answered(out: Path) -> None:
@@ -115,13 +115,13 @@ def test_without_a_claim_of_k_no_queries_are_answered(out: Path) -> None:
 
 def test_it_claims_no_more_than_was_tried(out: Path) -> None:
     text = str(QUICK.run(RATINGS, out, rng=1))
-    assert "By the attacks tried (scoreboard-rh, label, likelihood)" in text
-    assert "Another attack may find the right class more often" in text
+    assert "Attacks tested: scoreboard-rh, label, likelihood." in text
+    assert "Other attacks may find the class more often" in text
     assert "more often than 1 in 3." in text
     say(out, claims=[])
     unclaimed = str(QUICK.run(RATINGS, out, rng=1))
-    assert "Another attack may find more." in unclaimed
-    assert "guaranteed" not in unclaimed
+    assert "Other attacks may succeed more often." in unclaimed
+    assert "Guaranteed" not in unclaimed
 
 
 def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path
     assert reason.startswith(f"Composition: {earlier} is a release of the same data.")
     assert reason in str(result)
     assert "is in a class (records that are equal) of at least 3, counted again" in str(result)
-    assert "guaranteed in this release alone" in str(result)
+    assert "Guaranteed for this release alone" in str(result)
     assert "<strong>FAIL (7 checks" in result._repr_html_()
     assert result.warnings == alone.warnings
     strict = NO_LIMITS | {"re-identification": 1e-6}
@@ -161,13 +161,13 @@ def test_with_receipts_it_counts_whom_two_releases_leave_alone(out: Path, tmp_pa
               ((earlier, receipt), (own, tmp_path / "own.json"))), strict=True)
     )  # fmt: skip
     below = sum(n for n in sizes.values() if n < 4)
-    assert f"Together they leave {below:,} of the {sizes.total():,} people" in finding.text
-    assert f"{sum(n == 1 for n in sizes.values()):,} of them alone" in finding.text
+    assert f"{below:,} of the {sizes.total():,} people" in finding.text
+    assert f"{sum(n == 1 for n in sizes.values()):,} of them are unique" in finding.text
     # without one of the receipts nobody knows
     for left in ({"earlier_private": []}, {"private": None}):
         finding = QUICK.run(RATINGS, own, rng=1, **(more | left)).beside  # type: ignore[arg-type]
         assert finding is not None
-        assert "is not measured: it takes the receipts" in finding.text
+        assert "are not measured without the private key files" in finding.text
 
 
 def by_user(release: Release) -> list[int]:
@@ -187,8 +187,8 @@ def test_releases_of_the_same_classes_may_stand_beside_each_other(tmp_path: Path
     )
     finding = result.check("composition")
     assert finding.status == "pass"
-    assert "Together they leave everybody" in finding.text
-    assert "among 4 or more of the same classes" in finding.text
+    assert "The joint classes of the" in finding.text
+    assert "have at least 4 people" in finding.text
 
 
 def test_an_attack_and_an_audit_cut_the_interval_at_the_same_bound(tmp_path: Path) -> None:
@@ -232,9 +232,9 @@ def test_the_advice_for_a_second_release_with_personal_attributes_works(
     finding = QUICK.run(people, **make("second", "generalized"), rng=1).beside
     assert finding is not None
     if first != "none":
-        assert "cannot be continued, so publish one of these alone" in finding.text
+        assert "cannot be continued: publish only one of these" in finding.text
         return
-    assert "Make it again without personal attributes, as the continuation of" in finding.text
+    assert "Make it again without personal attributes, as a continuation of" in finding.text
     last = read_release(before["release"], private=before["private"])
     with pytest.raises(ConfigError, match="personal attributes"):
         make("third", "generalized", last)
@@ -251,7 +251,7 @@ def test_people_under_other_ids_are_not_measured(tmp_path: Path) -> None:
         earlier=[tmp_path / "a"], earlier_private=[tmp_path / "a.json"], rng=1,
     ).beside  # fmt: skip
     assert finding is not None
-    assert "have no id in common" in finding.text
+    assert "have no user id in common" in finding.text
 
 
 def test_of_several_earlier_releases_one_is_enough(out: Path, tmp_path: Path) -> None:
@@ -259,10 +259,10 @@ def test_of_several_earlier_releases_one_is_enough(out: Path, tmp_path: Path) ->
         KLikeness(k=k).anonymize(RATINGS, rng=0).save(tmp_path / name)
     earlier = [out, tmp_path / "b", tmp_path / "c"]
     (reason,) = QUICK.run(RATINGS, out, earlier=earlier, rng=1).reasons
-    assert f"{out} is this same release" in reason
+    assert f"{out} is identical to this release" in reason
     assert f"{earlier[1]} and {earlier[2]} fit these ratings, so they may" in reason
     assert reason.count("of the same data.") == 1
-    assert reason.count("Whoever holds two releases of the same people") == 1
+    assert reason.count("Two releases of the same people") == 1
 
 
 def test_the_same_seed_gives_the_same_verdict(out: Path) -> None:
@@ -302,7 +302,7 @@ def test_re_identification_is_bounded_by_the_smallest_class(out: Path) -> None:
     check = QUICK.run(RATINGS, out, rng=1).check("re-identification")
     assert check.rate is not None
     assert check.rate.high <= 1 / 3
-    assert "no record is found more often than 1 in 3" in check.text
+    assert "no attack finds a record more often than 1 in 3" in check.text
 
 
 def test_ratings_that_it_was_not_made_of(out: Path) -> None:
@@ -363,8 +363,8 @@ def test_what_was_tried_less_than_usual_is_told(out: Path) -> None:
     result = Audit(threshold=NO_LIMITS, targets=10, shadows=0).run(RATINGS, out, rng=1)
     assert {e.knowledge.known for e in result.evidence} >= {2, 4}
     assert (
-        "Nobody rated 8 of the released items that can be known: the attacks were tried with 2 "
-        "and 4 known ratings alone."
+        "No person has 8 ratings that an adversary can know: the attacks were tested with 2 and 4 "
+        "known ratings only."
     ) in result.warnings
     assert not any("can be known" in text for text in QUICK.run(RATINGS, out, rng=1).warnings)
 
@@ -378,9 +378,9 @@ def test_the_figure_says_whom_it_is_about(out: Path) -> None:
     told = str(replace(result, evidence=tuple(few)))
     after = few[0].after
     people = f"{after.targets} {'person' if after.targets == 1 else 'people'}"
-    assert f"(tried on {people}; {after.ineligible} others gave fewer)" in told
+    assert f" Tested on {people}; {after.ineligible} have fewer ratings." in told
     everybody = [e for e in result.evidence if not e.after.ineligible]
-    assert "tried on" not in str(replace(result, evidence=tuple(everybody)))
+    assert "Tested on" not in str(replace(result, evidence=tuple(everybody)))
 
 
 def test_which_attacks_had_few_targets(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
@@ -390,9 +390,9 @@ def test_which_attacks_had_few_targets(monkeypatch: pytest.MonkeyPatch, out: Pat
     )
     few = [e for e in result.evidence if e.after.targets < 20]
     assert 0 < len(few) < len(result.evidence)
-    (told,) = (text for text in result.warnings if "the interval is wide" in text)
+    (told,) = (text for text in result.warnings if "intervals are wide" in text)
     assert told.startswith(f"{len(few)} of the {len(result.evidence)} attacks ({few[0].title}; ")
-    assert ("the verdict's figure" in told) == (result.worst in few)
+    assert ("the re-identification figure" in told) == (result.worst in few)
 
 
 def test_a_scale_whose_end_few_gave_is_told_to_the_owner_alone(tmp_path: Path) -> None:
@@ -400,7 +400,7 @@ def test_a_scale_whose_end_few_gave_is_told_to_the_owner_alone(tmp_path: Path) -
     ratings = found_scale(rows)
     KLikeness(k=3).anonymize(ratings, rng=0).save(tmp_path / "out")
     result = QUICK.run(ratings, tmp_path / "out", rng=1)
-    told = [text for text in result.warnings if text.startswith("For the owner alone: ")]
+    told = [text for text in result.warnings if text.startswith("Internal: ")]
     assert "fewer than 3 users gave the highest rating" in told[0]
 
 
@@ -478,10 +478,10 @@ def test_ratings_are_of_the_same_people_where_the_receipt_says_who_left(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"l": 1}, "l = 1: every class has one value"),
+        ({"l": 1}, "l = 1: every release satisfies it"),
         ({"l": 2}, ""),
         ({"l": 1, "eps": 0.5}, ""),  # of (k, eps) l is a spread of ratings
-        ({"t": 1}, "t = 1: no two distributions"),
+        ({"t": 1}, "t = 1: every release satisfies it"),
         ({"t": 0.99}, ""),
         ({"eps": 4.0}, "eps = 4: on the scale"),
         ({}, ""),

@@ -25,10 +25,13 @@ def called(*words: str) -> Result:
         ("check r --model diversity --l x", "--l x: must be a whole number, 1 or more"),
         ("check r --model k-eps-l --l x", "--l x: must be a finite number, 0 or more"),
         ("check r --l x", "--l x: must be a finite number\n"),
-        ("compare r --k 2;5", "whole numbers, 2 or more\nWith commas between, e.g. --k 2,5,10."),
+        (
+            "compare r --k 2;5",
+            "whole numbers, 2 or more\nSeparate values by commas, e.g. --k 2,5,10.",
+        ),
         ("anonymize r --out o --k 1_000", "--k 1_000: must be a whole number, 2 or more"),
         ("anonymize r --out o --k ٥", "--k ٥: must be a whole number, 2 or more"),
-        ("anonymize r --out o --k 5 --seed 1_0", "'1_0' is no whole number"),
+        ("anonymize r --out o --k 5 --seed 1_0", "'1_0' is not a whole number"),
         ("check r --model k-eps --eps ٥.٥", "--eps ٥.٥: must be a finite number"),
         ("compare r --k 2,1_000", "--k 2,1_000: must be one or more whole numbers"),
         ("anonymize r --out o --k=", "--k: empty; must be a whole number, 2 or more"),
@@ -46,7 +49,7 @@ def test_what_is_no_number_is_refused_in_our_words(words: str, said: str) -> Non
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("anonymize --method k-likeness", "5 is usual. [required] [2 or more]"),
+        ("anonymize --method k-likeness", "5 is usual [required] [2 or more]"),
         ("attack --attack link-existence", "[0 to 1]"),
         ("check --model l-diversity", "[required]"),
         ("compare", "[default: 2,5,10] [2 or more]"),

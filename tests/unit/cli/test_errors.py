@@ -47,7 +47,7 @@ def test_the_code_of_a_command_passes() -> None:
         (OutputError("out: exists already"), 2, "out: exists already"),
         (UnmetError("no item is rated by 5 users"), 1, "no item is rated by 5 users"),
         (InternalError("a sum is off"), 3, "This is a bug in starshade"),
-        (MemoryError(), 2, "no memory left"),
+        (MemoryError(), 2, "out of memory"),
         (OSError(errno.ENOSPC, "", "/some/file"), 2, "/some/file: no space left on the disk"),
         (PermissionError(errno.EACCES, "", "f"), 2, "f: Permission denied"),
         (OSError("a library's words"), 2, "a library's words"),

@@ -123,7 +123,7 @@ def test_compiled_work_stops_after_the_patience() -> None:
 def test_what_was_written_before_is_told() -> None:
     body = "from pathlib import Path; errors.wrote(Path('out')); " + PYTHON_WORK
     _, errors = run(body, signal.SIGINT)
-    assert errors.strip() == "Interrupted; out had been written in whole before."
+    assert errors.strip() == "Interrupted; complete before: out."
 
 
 def test_a_background_process_that_ignores_ctrl_c_goes_on_ignoring() -> None:

@@ -55,7 +55,15 @@ def test_json_is_one_object_and_nothing_else() -> None:
         ),
         "--json",
     )
-    expected = {"a": 3, "b": None, "c": None, "d": [True, [1, None]], "e": {"x": [1.5]}, "f": "out"}
+    expected = {
+        "schema": 2,
+        "a": 3,
+        "b": None,
+        "c": None,
+        "d": [True, [1, None]],
+        "e": {"x": [1.5]},
+        "f": "out",
+    }
     assert json.loads(result.stdout) == expected
     assert result.stdout.count("\n") == 1
 
@@ -79,7 +87,7 @@ def test_the_limits_hold_while_the_command_runs() -> None:
         run.emit({"memory": budget.memory(), "threads": budget.threads()}, lambda: None)
 
     result = invoke(command, "--json", "--memory", "3G", "--threads", "1")
-    assert json.loads(result.stdout) == {"memory": 3_000_000_000, "threads": 1}
+    assert json.loads(result.stdout) == {"schema": 2, "memory": 3_000_000_000, "threads": 1}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +104,7 @@ def test_a_seed_is_drawn_and_told() -> None:
     def command(run: Run) -> None:
         run.emit({"seed": run.seed}, lambda: None)
 
-    assert json.loads(invoke(command, "--json", "--seed", "7", seed=True).stdout) == {"seed": 7}
+    assert json.loads(invoke(command, "--json", "--seed", "7", seed=True).stdout)["seed"] == 7
     drawn = invoke(command, "--json", seed=True)
     seed = json.loads(drawn.stdout)["seed"]
     assert f"--seed {seed} " in drawn.stderr

@@ -222,7 +222,7 @@ def test_a_full_disk_says_how_to_go_on(tmp_path, monkeypatch):
         some(tmp_path, resume=False, stop=2)
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(OutputError, match="no space left for what is finished") as caught:
+        with pytest.raises(OutputError, match="no space left for the finished parts") as caught:
             some(tmp_path, resume=True)
     assert "resume=True" in caught.value.advice
     assert some(tmp_path, resume=True)[1] == [2, 3, 4]
@@ -234,7 +234,7 @@ def test_a_full_disk_in_a_part_is_told_of_the_same_place(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with (
-        pytest.raises(OutputError, match=f"^{tmp_path}: no space left for what is finished"),
+        pytest.raises(OutputError, match=f"^{tmp_path}: no space left for the finished parts"),
         journal_in(tmp_path, resume=False) as journal,
         Local(journal).within("part") as engine,
     ):
@@ -295,7 +295,7 @@ def test_where_nothing_can_be_kept_the_run_is_done_all_the_same(tmp_path, monkey
     watcher = Notes()
     with watch(watcher):
         assert some(tmp_path, resume=False)[1] == [0, 1, 2, 3, 4]
-    assert any("is not kept" in said for said in watcher.said)
+    assert any("are not kept" in said for said in watcher.said)
 
 
 def test_a_run_that_resumes_nothing_says_why(tmp_path):
@@ -308,8 +308,10 @@ def test_a_run_that_resumes_nothing_says_why(tmp_path):
             answer.write_bytes(b"x")
         some(tmp_path, resume=True)
     empty, changed = (said for said in watcher.said if "beginning" in said)
-    assert empty.endswith("from the beginning: no interrupted run has left a finished part here")
-    assert re.search(r"beginning: \d finished parts were not written by you here, or", changed)
+    assert empty.endswith("from the beginning: no finished part of an interrupted run was found")
+    assert re.search(
+        r"beginning: \d finished parts were not written by this user here, or", changed
+    )
 
 
 def test_a_journal_of_nowhere_keeps_nothing():

@@ -58,7 +58,7 @@ def test_another_version_is_refused(installed, name, found):
 
 @pytest.mark.parametrize("url", ["nowhere", "local[", "http://a:1", "spark://a", "k8s://a:1"])
 def test_what_is_no_master_is_refused(installed, url):
-    with pytest.raises(ConfigError, match="no master of Spark's") as caught, session_at(url):
+    with pytest.raises(ConfigError, match="not a Spark master") as caught, session_at(url):
         pass
     assert caught.value.setting == "master"
 
@@ -66,7 +66,10 @@ def test_what_is_no_master_is_refused(installed, url):
 def test_yarn_is_where_its_configuration_says(installed, monkeypatch):
     for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ConfigError, match=r"yarn: nothing says.*\n.*HADOOP"), session_at("yarn"):
+    with (
+        pytest.raises(ConfigError, match=r"yarn: the address of the cluster.*\n.*HADOOP"),
+        session_at("yarn"),
+    ):
         pass
 
 
@@ -75,7 +78,7 @@ def test_yarn_is_where_its_configuration_says(installed, monkeypatch):
     ["sc://127.0.0.1:9", "spark://127.0.0.1:9,127.0.0.1:10", "k8s://https://127.0.0.1:9/a"],
 )
 def test_a_master_that_is_not_there_is_told_at_once(installed, url):
-    with pytest.raises(ConfigError, match="nobody listens there"), session_at(url):
+    with pytest.raises(ConfigError, match="no server listens there"), session_at(url):
         pass
 
 
@@ -101,8 +104,11 @@ def test_no_token_is_told_where_nobody_listens(installed, user, beside):
 @pytest.mark.parametrize(
     ("quoted", "told"),
     [
-        ("[INVALID] got 'token=secret'", "ValueError, in words that quote what stands beside"),
-        ("no answer\nsecret", "Spark did not begin: no answer\n"),
+        (
+            "[INVALID] got 'token=secret'",
+            "ValueError (its message is withheld: it quotes text next to",
+        ),
+        ("no answer\nsecret", "Spark did not start: no answer\n"),
     ],
 )
 def test_what_spark_says_is_told_without_the_token(installed, monkeypatch, quoted, told):
@@ -194,7 +200,7 @@ def test_no_java_is_told(installed, monkeypatch, home, where):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     if home is not None:
         monkeypatch.setenv("JAVA_HOME", home)
-    with pytest.raises(ConfigError, match=f"there is none .*{where}"), session_at(None):
+    with pytest.raises(ConfigError, match=f"none was found .*{where}"), session_at(None):
         pass
 
 
@@ -232,5 +238,5 @@ def test_a_session_that_waits_for_executors_says_so(monkeypatch, fails):
     monkeypatch.setattr(session, "PATIENCE", 0)
     with watch(watcher), nullcontext() if fails is None else pytest.raises(ValueError, match="no"):
         session._begin({"spark.remote": "sc://a"})
-    assert [note for note in watcher.said if "no executor has begun" in note]
+    assert [note for note in watcher.said if "no executor has started" in note]
     assert spark.stopped == (fails is not None)

@@ -155,7 +155,11 @@ def test_who_lacks_memory_is_told_what_to_set(journal):
         ("Job aborted: ExecutorLostFailure (executor 1 exited)", errors.EngineError, "executor"),
         ("Python worker exited unexpectedly (crashed)", errors.EngineError, "too little memory"),
         ("[PYTHON_VERSION_MISMATCH] 3.11 and 3.12", errors.EngineError, "another Python"),
-        ("ModuleNotFoundError: No module named 'pyarrow'", errors.EngineError, "have no pyarrow"),
+        (
+            "ModuleNotFoundError: No module named 'pyarrow'",
+            errors.EngineError,
+            "lack the module pyarrow",
+        ),
         ("KeyError: 'x'", errors.InternalError, "KeyError"),
     ],
 )
@@ -166,7 +170,9 @@ def test_what_spark_gives_up_is_said_in_words(journal, said, kind, words):
 
 def test_another_version_and_none_are_told(journal, monkeypatch):
     monkeypatch.setattr(executor, "__version__", "0.0.1")
-    with pytest.raises(errors.EngineError, match=r"executors have starshade 0\.0\.1; here"):
+    with pytest.raises(
+        errors.EngineError, match=r"executors have starshade 0\.0\.1; this machine has"
+    ):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
     monkeypatch.setitem(sys.modules, "starshade.engine.executor", None)
     with pytest.raises(errors.EngineError, match="executors have no starshade"):
@@ -207,18 +213,18 @@ def test_nobody_who_begins_is_told(journal, monkeypatch, tmp_path, busy):
         assert told(Spark(Slow(), journal).run(JOB, PARTS, TABLES)) == told(
             Local().run(JOB, PARTS, TABLES)
         )
-    assert len([note for note in watcher.said if "no executor has begun" in note]) == (not busy)
+    assert len([note for note in watcher.said if "no executor has started" in note]) == (not busy)
 
 
 def test_nowhere_to_leave_answers_is_refused():
-    with pytest.raises(errors.ConfigError, match="nothing can be written beside the shards"):
+    with pytest.raises(errors.ConfigError, match="the store cannot be written to"):
         Spark(Session(), Journal(None))
 
 
 def test_answers_that_are_not_seen_here_are_told(journal, monkeypatch):
     monkeypatch.setattr(Journal, "keep", lambda *_: None)  # into a folder of the same name
     monkeypatch.setattr("starshade.engine.spark._POLL", 0)
-    with pytest.raises(errors.EngineError, match="see what they wrote"):
+    with pytest.raises(errors.EngineError, match="find their own files"):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
 
 
@@ -243,7 +249,9 @@ def test_a_full_disk_there_is_told_in_this_doors_words(journal, monkeypatch):
 
 
 def test_a_disk_that_fills_while_an_executor_writes_is_told(journal, tmp_path):
-    with pytest.raises(errors.OutputError, match=f"^{tmp_path}: no room for what executors"):
+    with pytest.raises(
+        errors.OutputError, match=f"^{tmp_path}: no space left for the results of executors"
+    ):
         list(Spark(Session(), journal).run(Job("a", fills), PARTS, TABLES))
 
 

@@ -70,8 +70,8 @@ def test_l_needs_something_sensitive() -> None:
     ("sensitive", "words"),
     [
         (["9"], "sensitive item 1 of the 1 given is not among the items"),
-        (["2", "2"], "given twice"),
-        (["1", "2"], "every item is"),
+        (["2", "2"], "given more than once"),
+        (["1", "2"], "all items are"),
     ],
 )
 def test_sensitive_items_must_make_sense(sensitive: list[str], words: str) -> None:

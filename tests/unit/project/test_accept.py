@@ -54,7 +54,7 @@ def test_an_entry_is_read() -> None:
 @pytest.mark.parametrize(
     ("line", "instead", "says"),
     [
-        (6, 'risk = "member"', "risk = 'member': there is no such check"),
+        (6, 'risk = "member"', "risk = 'member': unknown check"),
         (7, "up-to = 2", "up-to = 2: must be a share"),
         (7, 'up-to = "12 %"', "up-to = '12 %': must be a share"),
         (9, 'reason = " "', "reason = ' ': must be a text"),
@@ -87,7 +87,7 @@ def test_the_second_entry_has_its_own_lines() -> None:
 
 
 def test_a_table_is_no_list() -> None:
-    assert "accept: is a list of sections" in wrong(ENTRY.replace("[[accept]]", "[accept]"))[0]
+    assert "accept: must be a list of sections" in wrong(ENTRY.replace("[[accept]]", "[accept]"))[0]
 
 
 def check(**more: Any) -> Check:
@@ -115,11 +115,11 @@ def decided(checks: list[Check], *accepted: Acceptance, holds: bool = True) -> D
     [
         ({}, ""),
         ({"up_to": Fraction(115, 1000)}, ""),
-        ({"up_to": Fraction(114, 1000)}, "it is up to 11.4%, and the figure reaches 11.5%"),
-        ({"up_to": None}, "it is for not measured, and the check was measured"),
-        ({"policy": "partner v2"}, "it is for partner v2, and the policy is partner v1"),
-        ({"policy": "public v1"}, "it is for public v1"),
-        ({"until": TODAY - datetime.timedelta(1)}, "it ended on"),
+        ({"up_to": Fraction(114, 1000)}, "it covers up to 11.4%; the value reaches 11.5%"),
+        ({"up_to": None}, "it covers not measured; the check was measured"),
+        ({"policy": "partner v2"}, "it covers partner v2; the policy is partner v1"),
+        ({"policy": "public v1"}, "it covers public v1"),
+        ({"until": TODAY - datetime.timedelta(1)}, "it expired on"),
     ],
 )
 def test_it_counts_while_all_of_it_holds(other: dict[str, Any], gap: str) -> None:
@@ -188,8 +188,8 @@ def test_it_is_added_to_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "says"),
     [
-        ({"until": "2020-01-01"}, "until 2020-01-01: is over"),
-        ({"risk": "none"}, "there is no such check"),
+        ({"until": "2020-01-01"}, "until 2020-01-01: is in the past"),
+        ({"risk": "none"}, "unknown check"),
         ({"up-to": "120%"}, "must be a share"),
         ({"reason": ""}, "must be a text"),
         ({"by": "a\nb"}, "must be a text"),
@@ -213,7 +213,7 @@ def test_the_name_of_an_older_limit_is_taken(tmp_path: Path) -> None:
 def test_nothing_is_added_to_a_list_within_a_line(tmp_path: Path) -> None:
     file = tmp_path / NAME
     file.write_text("accept = []\n[release]\nk = 5\n")
-    with pytest.raises(ConfigError, match="accept stands there as a list"):
+    with pytest.raises(ConfigError, match="accept is an inline list"):
         add_acceptance(tmp_path, SAID)
     assert file.read_text() == "accept = []\n[release]\nk = 5\n"
 
@@ -233,7 +233,7 @@ def test_what_a_run_depends_on_changes_when_an_acceptance_ends(tmp_path: Path) -
 def test_a_second_one_of_the_same_is_refused(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("[release]\nk = 5\n")
     add_acceptance(tmp_path, SAID)
-    with pytest.raises(ConfigError, match="has membership for partner v1 already"):
+    with pytest.raises(ConfigError, match="already has membership for partner v1"):
         add_acceptance(tmp_path, SAID)
-    with pytest.raises(ConfigError, match="there is none in this folder"):
+    with pytest.raises(ConfigError, match="no such file in this folder"):
         add_acceptance(tmp_path / "elsewhere", SAID)

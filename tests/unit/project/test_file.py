@@ -58,17 +58,17 @@ def test_what_is_said_is_kept_as_settings_are() -> None:
         (4, 'user_col = "email"', "user_col: [data] has no such setting"),
         (5, 'null-values = "99"', "null-values = '99': must be a list of texts"),
         (6, 'dates = "no"', "dates = 'no': must be True or False"),
-        (7, "[relese]", "[relese]: there is no such section"),
-        (8, 'method = "k-best"', "method 'k-best': there is none of this name"),
+        (7, "[relese]", "[relese]: unknown section"),
+        (8, 'method = "k-best"', "method 'k-best': unknown"),
         (8, 'method = "mondrian"', "disclosure-weight: [release] with the method mondrian"),
         (9, "k = 1", "k = 1: must be a whole number, 2 or more"),
         (9, 'k = "7"', "k = '7': must be a whole number"),
         (9, "", "[release] lacks k"),
         (13, "known = 2", "known = 2: must be one or more whole numbers"),
         (13, "known = [0]", "known = 0: must be"),
-        (9, "k = 7 7", "no TOML"),
-        (10, "k = 8", "no TOML"),
-        (9, "k = " + "9" * 400, "k = a number beyond"),
+        (9, "k = 7 7", "invalid TOML"),
+        (10, "k = 8", "invalid TOML"),
+        (9, "k = " + "9" * 400, "k = a number too large"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_by_its_line(line: int, bad: str, says: str) -> None:
@@ -97,7 +97,7 @@ def test_an_item_support_is_a_number_or_a_percentage() -> None:
 
 
 def test_a_section_is_no_value() -> None:
-    assert wrong("data = 3\n[release]\nk = 5")[0] == f"{NAME}, line 1: data: is a section"
+    assert wrong("data = 3\n[release]\nk = 5")[0] == f"{NAME}, line 1: data: must be a section"
 
 
 def test_the_environment_wins() -> None:
@@ -110,7 +110,7 @@ def test_the_environment_wins() -> None:
 
 @pytest.mark.parametrize("variable", ["STARSHADE_SET_K", "STARSHADE_SET_RELEASE", "STARSHADE_SET_"])
 def test_a_variable_without_a_setting_is_told(variable: str) -> None:
-    assert f"{variable}: no setting is called so" in wrong(WHOLE, **{variable: "1"})[0]
+    assert f"{variable}: unknown setting" in wrong(WHOLE, **{variable: "1"})[0]
 
 
 def test_a_variable_of_a_wrong_value_is_told_by_its_name() -> None:
@@ -132,7 +132,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / NAME).mkdir()
     with pytest.raises(ConfigError, match="is a folder") as error:
         read_project(tmp_path)
-    assert "another name" in error.value.advice
+    assert "Rename the folder" in error.value.advice
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_the_published_place_holds_nothing_that_the_file_names(
     said: str, key: str, tmp_path: Path
 ) -> None:
     (found,) = of_places(tmp_path, f'{said}\n[publish]\nto = "data"\n')
-    assert found.startswith(f"{NAME}, line 6: to = 'data': whoever gets")
+    assert found.startswith(f"{NAME}, line 6: to = 'data': the published folder would contain")
     assert f"[data] {key} names" in found
     assert of_places(tmp_path, f'{said}\n[publish]\nto = "out"\n') == []
 
@@ -191,7 +191,9 @@ def test_nor_receipts_and_hierarchies(tmp_path: Path) -> None:
         f'[publish]\nearlier = ["data/r"]\nearlier-private = {receipt}\nto = "data"',
     ):
         found = of_places(tmp_path, f'[release]\nmethod = "k-exchange"\nk = 5\n{said}\n')
-        assert any("to = 'data': whoever gets" in each for each in found), found
+        assert any("to = 'data': the published folder would contain" in each for each in found), (
+            found
+        )
 
 
 def test_releases_that_are_out_may_lie_where_the_next_go(tmp_path: Path) -> None:
@@ -205,10 +207,10 @@ def test_releases_that_are_out_may_lie_where_the_next_go(tmp_path: Path) -> None
         ("data/zip.csv/deeper", "Not a directory"),
         ("/dev/null", "Not a directory"),
         ("x" * 300, "File name too long"),
-        ("", "is no name of a folder"),
-        ("a\\u0000b", "is no name of a folder"),
-        ("~/out", "~ does not mean a home folder here"),
-        ("~", "~ does not mean a home folder here"),
+        ("", "is not a valid folder name"),
+        ("a\\u0000b", "is not a valid folder name"),
+        ("~/out", "~ is not expanded here"),
+        ("~", "~ is not expanded here"),
         ("leads", "is a link"),
     ],
 )
@@ -221,7 +223,7 @@ def test_the_published_place_can_be_a_folder(to: str, says: str, tmp_path: Path)
 def test_no_home_is_read_anywhere(tmp_path: Path) -> None:
     said = '[data]\nratings = "~/r.csv"\nnull-values = ["~"]\ndelimiter = "~"\n[release]\nk = 5'
     (found,) = of_places(tmp_path, said)
-    assert found.startswith(f"{NAME}, line 2: '~/r.csv': ~ does not mean")
+    assert found.startswith(f"{NAME}, line 2: '~/r.csv': ~ is not expanded")
 
 
 def test_each_release_has_its_receipt(tmp_path: Path) -> None:
@@ -258,8 +260,8 @@ def test_each_release_has_its_receipt(tmp_path: Path) -> None:
         (11, "attribute-hierarchies = { zip = 'prefix:x' }", "attribute-hierarchies: prefix takes"),
         (11, "attribute-hierarchies = { age = 'bands:0' }", "attribute-hierarchies: bands takes"),
         (1, 'version = "1"', "version = '1': must be the number 1"),
-        (10, "k = 8", "no TOML: k"),
-        (17, "to = 'o'", "no TOML: to"),
+        (10, "k = 8", "invalid TOML: k"),
+        (17, "to = 'o'", "invalid TOML: to"),
     ],
 )
 def test_what_a_run_would_refuse_is_told_by_its_line(
@@ -278,7 +280,10 @@ def test_what_a_run_would_refuse_is_told_by_its_line(
     ("said", "says"),
     [
         ("wide = true\nitem-cols = ['Q1_*', 'Q2']", []),
-        ("item-cols = ['Q1']", ["item-cols: names a column of a wide table, and this one is long"]),
+        (
+            "item-cols = ['Q1']",
+            ["item-cols: names a column of a wide table, but this table is long"],
+        ),
         ("wide = true\nitem-col = 'Q1'", ["item-col: names a column of a long table"]),
     ],
 )
@@ -310,7 +315,7 @@ def test_what_a_reader_of_toml_does_not_survive_is_told_by_its_line(
     more: str, line: int, says: str
 ) -> None:
     (found,) = wrong(WHOLE + more)
-    assert found == f"starshade.toml, line {line}: no TOML: {says}"
+    assert found == f"starshade.toml, line {line}: invalid TOML: {says}"
 
 
 @pytest.mark.parametrize(
@@ -358,5 +363,5 @@ def test_older_settings_are_read_with_a_note(monkeypatch: pytest.MonkeyPatch) ->
     project, problems = parse_project(WHOLE.replace("known = [2, 4]", 'judge = "all"'), {})
     assert not problems
     assert dict(project.audit) == {"threshold": ("class=0.5",)}
-    assert notes[0].startswith("judge of [audit] means nothing now")
+    assert notes[0].startswith("judge of [audit] no longer has an effect")
     assert notes[1].startswith("limit is now called threshold")

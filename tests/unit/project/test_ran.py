@@ -30,8 +30,10 @@ def told(by: str, published: bool, audit: Any = None, **more: Any) -> str:
 def test_without_an_audit_the_place_is_all_there_is() -> None:
     said = f"PASS (policy partner v1). release-2 is published as {PLACE}, by the policy."
     assert told("policy", True) == said
-    assert told("", False).endswith(f"release-2 is not published, and stays at {PLACE}.")
-    assert "Nothing is new since the last run: release-2" in told("policy", True, again=True)
+    assert told("", False).endswith(f"release-2 is not published; it stays at {PLACE}.")
+    assert "Nothing has changed since the last run: release-2" in told(
+        "policy", True, unchanged=True
+    )
 
 
 def test_it_says_by_what_it_is_published() -> None:
@@ -39,17 +41,17 @@ def test_it_says_by_what_it_is_published() -> None:
 
 
 def test_the_report_and_the_key_file_are_named() -> None:
-    text = told("policy", True, SimpleNamespace(), facts="Facts.")
-    report = "The report for the owner is .starshade/reports/release-2.html"
-    public = "the one to publish .starshade/reports/release-2-public.html"
-    key = "the key file .starshade/receipts/release-2.json"
+    text = told("policy", True, SimpleNamespace(), notes="Facts.")
+    report = "Internal report: .starshade/reports/release-2.html"
+    public = "public report: .starshade/reports/release-2-public.html"
+    key = "private key file: .starshade/receipts/release-2.json"
     assert text.endswith(f"{report}, {public}, {key}. Facts.")
-    text = told("", False, SimpleNamespace(), facts="Facts.")
+    text = told("", False, SimpleNamespace(), notes="Facts.")
     assert text.endswith(f"{PLACE}. {report}. Facts.")  # its key file is not beside others
 
 
 def test_what_is_out_and_no_longer_passes_is_said() -> None:
-    said = "It is out, and would not be published as [audit] is now."
+    said = "It is published already, but the current [audit] settings would not allow it."
     cases = (("", True), ("policy", True), ("acceptance", True), ("", False))
     assert [said in told(*each) for each in cases] == [True, False, False, False]
 
@@ -74,4 +76,4 @@ def test_a_dry_run_says_that_nothing_was_made() -> None:
     ran = Ran("release-2", None, "", PLACE, dry=True, plan="It would be so.")
     assert not ran.published
     assert ran.exit_code == 0
-    assert str(ran) == "It would be so. Nothing was made."
+    assert str(ran) == "It would be so. Nothing was written."

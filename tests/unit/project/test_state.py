@@ -111,7 +111,7 @@ def test_what_a_project_keeps_is_for_its_owner_alone(tmp_path: Path) -> None:
         with kept(tmp_path) as keep:
             for folder in (keep.folder, keep.receipts, keep.reports, keep.work):
                 assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-            with pytest.raises(OutputError, match="another run is at work"), kept(tmp_path):
+            with pytest.raises(OutputError, match="another run is in progress"), kept(tmp_path):
                 pass
 
 
@@ -122,7 +122,7 @@ def test_a_project_keeps_nothing_behind_a_link_or_in_a_file(tmp_path: Path) -> N
         pass
     (tmp_path / FOLDER).unlink()
     (tmp_path / FOLDER).write_text("")
-    with pytest.raises(OutputError, match="is no folder"), kept(tmp_path):
+    with pytest.raises(OutputError, match="is not a folder"), kept(tmp_path):
         pass
 
 
@@ -144,7 +144,7 @@ def test_a_limit_on_several_releases_needs_an_earlier_one(
 ) -> None:
     project = Project({}, {}, {"threshold": ("composition=0.1",)}, publish)
     if refused:
-        with pytest.raises(ConfigError, match="composition is of several releases"):
+        with pytest.raises(ConfigError, match="composition needs an earlier release"):
             refuse_thresholds(project, state)
     else:
         refuse_thresholds(project, state)

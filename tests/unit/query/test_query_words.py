@@ -93,9 +93,9 @@ def refusal(sql: str) -> str:
         ("SELECT COUNT(*) WHERE a + 1 = 2", "arithmetic"),
         ("SELECT COUNT(*) WHERE a * 2 = 2", "arithmetic"),
         ("SELECT COUNT(*) WHERE a - 1 = 2", "arithmetic"),
-        ("SELECT COUNT(*) WHERE a = b", "number is expected"),
+        ("SELECT COUNT(*) WHERE a = b", "instead of a number"),
         ("SELECT COUNT(*) WHERE 1 = 1", "name of a column"),
-        ("SELECT COUNT(*) WHERE a", "compares an item"),
+        ("SELECT COUNT(*) WHERE a", "compare an item"),
         ("SELECT COUNT(*) WHERE TRUE", "TRUE"),
         ("SELECT COUNT(*) WHERE a = 'x'", "single quotes"),
         ("SELECT COUNT(*) WHERE a LIKE 5", "LIKE"),
@@ -120,9 +120,9 @@ def refusal(sql: str) -> str:
         ('SELECT COUNT(*) WHERE "a\x1b[2J" = NULL', '"a\\x1b[2J" ='),
         ('SELECT COUNT(*) WHERE "a\x1b[2J"."b" = 1', "several parts"),
         ("SELECT COUNT(*) WHERE a IS 5", "IS takes NULL"),
-        ("SELECT COUNT(*) WHERE a BETWEEN 1 AND b", "number is expected"),
+        ("SELECT COUNT(*) WHERE a BETWEEN 1 AND b", "instead of a number"),
         ("SELECT COUNT(*) WHERE (a, b) = (1, 2)", "TUPLE"),
-        ("SELECT COUNT(*) WHERE 1 < a < 5", "number is expected"),
+        ("SELECT COUNT(*) WHERE 1 < a < 5", "instead of a number"),
         ("SELECT COUNT(*) WHERE a = 1e999", "not a number"),
         ("SELECT COUNT(*) WHERE f(a) = 1", "function F"),
         ("SELECT COUNT(*) WHERE t.a = 1", "several parts"),
@@ -140,7 +140,7 @@ def refusal(sql: str) -> str:
         ("SELECT COUNT(*) WHERE", "cannot be read"),
         ("SELECT COUNT(* WHERE a = 1", "cannot be read"),
         ("SELECT COUNT(*) WHERE a = 1)", "cannot be read"),
-        ("SELECT COUNT(*) WHERE a = \x00", "number is expected"),
+        ("SELECT COUNT(*) WHERE a = \x00", "instead of a number"),
         ('SELECT COUNT(*) WHERE "" = 1', "missing"),
         (3, "sql = 3: must be a text"),
     ],
@@ -218,12 +218,12 @@ def test_names_are_found_by_key_by_name_and_without_case() -> None:
         ('COUNT(*) WHERE "egomaniac" = 5', ["no item", "Did you mean", '"Egomaniac"']),
         ("COUNT(*) WHERE Egomaniak = 5", ["no item", '"Egomaniac"']),
         ("COUNT(*) WHERE Alien = 5", ["2 items have this name", 'key: "3", "4"']),
-        ("COUNT(*) WHERE job = 5", ["personal attribute", "conditions are on items only"]),
-        ("AVG(Egomaniac)", ["answers come from personal attributes only"]),
+        ("COUNT(*) WHERE job = 5", ["personal attribute", "conditions take items only"]),
+        ("AVG(Egomaniac)", ["aggregates take personal attributes only"]),
         ("AVG(Agee)", ["no personal attribute Agee", '"Age"']),
         ("AVG(job)", ["text, which has no sum"]),
         ("SUM(job)", ["text, which has no sum"]),
-        ("COUNT(*) GROUP BY job", ["GROUP BY", "conditions are on items only"]),
+        ("COUNT(*) GROUP BY job", ["GROUP BY", "conditions take items only"]),
         ("COUNT(*) GROUP BY Alien", ["2 items have this name"]),
     ],
 )
@@ -289,7 +289,7 @@ def test_items_that_are_entangled_too_much_are_refused_in_words() -> None:
     entangled = " AND ".join(
         "(" + " OR ".join(f'"{i}" = {rng.integers(1, 6)}' for i in three) + ")" for three in threes
     )
-    with pytest.raises(ConfigError, match="same items stand in so many branches"):
+    with pytest.raises(ConfigError, match="same items repeat in too many branches"):
         Query(f"SELECT COUNT(*) WHERE {entangled}").run(wide)
     chain = " AND ".join(f'("{i}" = 5 OR "{i + 1}" = 5)' for i in range(1, 8))
     assert Query(f"SELECT COUNT(*) WHERE {chain}").run(wide).value == 4
@@ -335,8 +335,8 @@ def named(names: tuple[str, ...], attribute: str = "age") -> Release:
 def test_case_is_not_ignored_between_an_item_and_an_attribute() -> None:
     made = named(("Age", "Up"))
     for sql in ("COUNT(*) WHERE age >= 4", "COUNT(*) WHERE AGE >= 4", "COUNT(*) GROUP BY age"):
-        assert "fits an item and a personal attribute" in told(sql, made)
-    assert "fits an item and a personal attribute" in told("AVG(AGE)", made)
+        assert "matches an item and a personal attribute" in told(sql, made)
+    assert "matches an item and a personal attribute" in told("AVG(AGE)", made)
     bounds = {"AGE": (0, 99)}  # they are of attributes only
     assert Query('SELECT AVG("age") WHERE "Age" >= 4', bounds=bounds).run(made).value == 35
     assert Query("SELECT COUNT(age) WHERE Age >= 4").run(made).value == 4

@@ -107,9 +107,9 @@ def test_no_key_of_a_query_is_shown(secret: str) -> None:
     ("address", "expected"),
     [
         ("https://eve:fig@host/x.csv", "https://***@host/x.csv: addresses that begin with https"),
-        ("mysql://host/x", "are not read"),
-        ("postgresql://eve:f/g@host/x", "can be read in more than one way"),
-        ("s3://eve:f/g@host/x", "can be read in more than one way"),
+        ("mysql://host/x", "are not supported"),
+        ("postgresql://eve:f/g@host/x", "this address is ambiguous"),
+        ("s3://eve:f/g@host/x", "this address is ambiguous"),
     ],
 )
 def test_addresses_that_are_not_read(address: str, expected: str) -> None:

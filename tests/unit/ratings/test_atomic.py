@@ -175,7 +175,7 @@ def test_the_longest_names_that_a_file_may_have(tmp_path, atomic, name) -> None:
 
 
 def test_a_limit_on_file_sizes_is_no_full_disk(tmp_path) -> None:
-    refused = pytest.raises(OutputError, match="larger than a file may be")
+    refused = pytest.raises(OutputError, match="exceeds the largest file size")
     with refused as caught, atomic_file(tmp_path / "out", needs=7_000_000):
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     assert "no space" not in str(caught.value)

@@ -123,7 +123,7 @@ def test_what_was_taken_for_what_is_said(tmp_path: Path) -> None:
     assert listener.notes == [
         f"{path}: public ratings; item = item, rating = rating",
         "columns not read: 'title' (if one of them holds the date, name it: day_col)",
-        "no column of names: all rows are one person's, named 1",
+        "no column of names: all rows belong to one user, named 1",
         "1 row without a rating",
     ]
 
@@ -164,18 +164,18 @@ def test_ratings_are_read_as_before() -> None:
 
 
 BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
-    "empty": ("", {}, ["empty: no public ratings in it"]),
-    "header alone": (HEAD, {}, ["no public ratings in it"]),
+    "empty": ("", {}, ["empty: it contains no public ratings"]),
+    "header alone": (HEAD, {}, ["it contains no public ratings"]),
     "no item column": (
         "name,rating\nanna,4\n",
         {},
-        ["no column is known as the item", "the columns are 'name', 'rating'", "item_col"],
+        ["no column is recognised as the item", "the columns are 'name', 'rating'", "item_col"],
     ),
     "columns that may be names": (
         "wer,film,zehn,am\nanna,alien,8,2020-01-02\n",
         {},
         [
-            "no column is known as the name, so that all rows would be one person's",
+            "no column is recognised as the name, so all rows would belong to one user",
             "would not be read: 'wer', 'zehn', 'am'",
             "name_col, item_col, rating_col, day_col",
         ],
@@ -209,40 +209,40 @@ BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
     "word as rating": (
         HEAD + "anna,alien,4,\nberta,brazil,good,\n",
         {},
-        ["ratings that are no finite numbers", "line 3: rating 'good'"],
+        ["ratings that are not finite numbers", "line 3: rating 'good'"],
     ),
     "infinite rating": (HEAD + "anna,alien,inf,\n", {}, ["line 2: rating 'inf'"]),
     "decimal comma": ("item;rating\nalien;3,5\n", {}, ["decimal comma", "line 2: rating '3,5'"]),
     "not a date": (
         HEAD + "anna,alien,4,2020-01-02\nberta,brazil,3,yesterday\n",
         {},
-        ["dates that are not like the first one", "line 3: date 'yesterday'"],
+        ["dates of another form than the first one", "line 3: date 'yesterday'"],
     ),
     "no item": (HEAD + "anna,alien,4,\nberta, ,3,\n", {}, ["without item id", "line 3"]),
     "no name": (HEAD + "anna,alien,4,\n,brazil,3,\n", {}, ["without person id", "line 3"]),
     "short row": (HEAD + "anna,alien,4,\nberta,brazil\n", {}, ["line 3: 2 fields", "expected 4"]),
     "not UTF-8": (HEAD.encode() + b"anna,\xe9lien,4,\n", {}, ["line 2: not UTF-8 text"]),
-    "binary": (b"name,item\n\0\1\2", {}, ["holds zero bytes"]),
+    "binary": (b"name,item\n\0\1\2", {}, ["contains zero bytes"]),
     "workbook": (b"\xd0\xcf\x11\xe0aaaaaaaa", {}, ["an Excel workbook"]),
     "another rating": (
         HEAD + "anna,alien,4,\nberta,alien,4,\nanna,alien,5,\n",
         {},
         [
-            "rows on an item that their person has before, with another rating or date",
-            "line 4: this person has the item before, at",
+            "rows that repeat an item of their user with another rating or date",
+            "line 4: this user already has the item, at",
             "last (the latest date, then the last row), first",
         ],
     ),
     "another date": (
         HEAD + "anna,alien,4,2020-01-02\nanna,alien,4,2020-01-03\n",
         {},
-        ["line 3: this person has the item before"],
+        ["line 3: this user already has the item"],
     ),
-    "a rating after none": (HEAD + "anna,alien,,\nanna,alien,4,\n", {}, ["line 3: this person"]),
+    "a rating after none": (HEAD + "anna,alien,,\nanna,alien,4,\n", {}, ["line 3: this user"]),
     "several kinds at once": (
         HEAD + "anna,,bad,\n",
         {},
-        ["without item id", "ratings that are no finite numbers"],
+        ["without item id", "ratings that are not finite numbers"],
     ),
 }
 
@@ -264,7 +264,7 @@ def test_contradictions_are_named_in_the_order_of_the_file(tmp_path: Path) -> No
     with pytest.raises(InputError) as caught:
         read_auxiliary(path)
     said = str(caught.value).splitlines()
-    named = [f"  {path}, line {k}: this person has the item before, at {path}, line {k - 7}"
+    named = [f"  {path}, line {k}: this user already has the item, at {path}, line {k - 7}"
              for k in range(9, 14)]  # fmt: skip
     assert said[1:6] == named
     assert said[6] == "  … 7 rows in all"
@@ -353,10 +353,10 @@ def test_editions_may_be_one_item() -> None:
 
 
 BAD_PAIRS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
-    "empty": ("", {}, ["empty: no pairs of items in it"]),
-    "header alone": ("aux,item\n", {}, ["no pairs of items in it"]),
-    "one column": ("aux\nalien\n", {}, ["1 columns, where two are asked for"]),
-    "three columns": ("a,b,1\n", {}, ["3 columns, where two are asked for", "aux_col"]),
+    "empty": ("", {}, ["empty: it contains no pairs of items"]),
+    "header alone": ("aux,item\n", {}, ["it contains no pairs of items"]),
+    "one column": ("aux\nalien\n", {}, ["1 columns instead of two"]),
+    "three columns": ("a,b,1\n", {}, ["3 columns instead of two", "aux_col"]),
     "three named columns": (
         "movieId,imdbId,tmdbId\n7,tt1,\n",
         {},
@@ -365,7 +365,7 @@ BAD_PAIRS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "twice": (
         "aux,item\nalien,7\nbrazil,8\nalien,9\n",
         {},
-        ["items that stand there before", "line 4: again"],
+        ["items that an earlier line maps to another item", "line 4: again"],
     ),
     "no id": ("aux,item\nalien,7\nbrazil,\n", {}, ["without item id", "line 3"]),
     "not there": ("aux,item\nalien,7\n", {"aux_col": "x", "data_col": "item"}, ["no column 'x'"]),
@@ -385,5 +385,5 @@ def test_bad_mappings(case: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{"aux_col": "a"}, {"aux_col": "a", "data_col": "a"}])
 def test_a_mapping_names_both_columns_or_none(options: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="name two columns"):
+    with pytest.raises(ConfigError, match="name both columns"):
         read_item_mapping("map.csv", **options)

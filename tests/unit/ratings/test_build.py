@@ -234,7 +234,7 @@ def test_rows_are_named_by_the_numbers_that_their_reader_gave():
             locate=locate,
             report=ReadReport(),
         )
-    assert "f.csv:501: the user rated this item before, at f.csv:102" in str(caught.value)
+    assert "f.csv:501: the user already rated this item, at f.csv:102" in str(caught.value)
 
 
 def test_a_block_without_dates_between_others():
@@ -269,7 +269,7 @@ def test_a_mean_off_a_declared_scale_is_refused():
     rows = [("1", "1", 3.0, 1), ("1", "1", 4.0, 2), ("1", "2", 3.0, 1), ("1", "2", 5.0, 2)]
     with pytest.raises(InputError) as caught:
         read(rows, on_duplicate="mean", scale=Scale(1, 5, 1))
-    assert "f.csv:2: mean 3.5" in str(caught.value)
+    assert "f.csv:2: the mean 3.5" in str(caught.value)
     assert "f.csv:4" not in str(caught.value)
     assert '(scale="1:5")' in caught.value.advice
 
@@ -288,7 +288,7 @@ def test_duplicates_are_named_by_line_and_by_id_only_on_request():
     rows = [("alice", "x", 1.0, None), ("bob", "x", 1.0, None), ("alice", "x", 2.0, None)]
     with pytest.raises(InputError) as caught:
         read(rows)
-    assert "f.csv:3: the user rated this item before, at f.csv:1" in str(caught.value)
+    assert "f.csv:3: the user already rated this item, at f.csv:1" in str(caught.value)
     assert "alice" not in str(caught.value)
     with pytest.raises(InputError, match=r"\(user alice, item x\)"):
         read(rows, show_values=True)

@@ -132,7 +132,7 @@ def test_no_dates(text: str) -> None:
 def test_one_form_per_column(column: list[str]) -> None:
     with pytest.raises(InputError, match="row 1: date") as caught:
         days(column)
-    assert "not like the first one" in str(caught.value)
+    assert "of another form than the first one" in str(caught.value)
     with pytest.raises(InputError, match="row 2: date"):
         days(["", *column])
 
@@ -164,7 +164,7 @@ def test_dates_that_are_all_in_1970_are_suspicious() -> None:
 def test_a_date_in_another_order_is_told_how_to_be_written(text: str) -> None:
     with pytest.raises(InputError) as caught:
         days([text, text])
-    assert "as YYYY-MM-DD, 2022-04-19 for 19.04.2022 or 4/19/2022" in caught.value.advice
+    assert "as YYYY-MM-DD (2022-04-19 for 19.04.2022 or 4/19/2022)" in caught.value.advice
     assert "dates=False" in caught.value.advice
 
 
@@ -177,7 +177,7 @@ def test_numbers_that_are_no_seconds_are_noted(values, packed: bool, tmp_path) -
     if packed:
         path = write(tmp_path / "r.csv.gz", gzip.compress(text.encode()))
     (said,) = read_ratings(path).report.notes
-    assert "fall in 1970: if they are days as Excel counts them (44000) or years (2020)" in said
+    assert "fall in 1970: if they are Excel's day numbers (44000) or years (2020)" in said
     convert_to_shards(path, tmp_path / "shards", 2)
     assert read_ratings(tmp_path / "shards").report.notes == (said,)
     later = write(tmp_path / "s.csv", text + "30,1,1,1577908800\n")

@@ -64,5 +64,8 @@ def test_every_library_takes_it():
 
 
 def test_memory_is_planned():
-    with budget.limits(memory=20), pytest.raises(ConfigError, match="more than the 20 bytes"):
+    with (
+        budget.limits(memory=20),
+        pytest.raises(ConfigError, match="more memory than the 20 bytes"),
+    ):
         small().to_arrow()

@@ -87,7 +87,7 @@ def test_no_share(share: float) -> None:
 
 
 def test_too_few_ratings() -> None:
-    with pytest.raises(ConfigError, match="of 1 ratings: 0 would be set aside"):
+    with pytest.raises(ConfigError, match="of 1 ratings: 0 would be held out"):
         hold_out(table([{0: 1.0}], Scale(1, 5, 1)), 0.1)
 
 

@@ -40,7 +40,7 @@ def test_a_header_with_one_field_too_many_is_named(header: str, tmp_path: Path) 
 def test_a_line_for_excel_alone_is_named(tmp_path: Path) -> None:
     for start in ("", "\ufeff"):
         text = f"{start}sep=;\r\nuser;item;rating\r\nu;i;3\r\nv;i;4\r\n"
-        with pytest.raises(InputError, match="its first line is for Excel alone"):
+        with pytest.raises(InputError, match="its first line is a separator line for Excel"):
             read_ratings(write(tmp_path / "r.csv", text))
 
 

@@ -184,13 +184,13 @@ def test_lines_of_another_form_are_named_and_counted(tmp_path):
 @pytest.mark.parametrize("text", ["7,1,2000-01-01\n", "", "x:\n7,1,2000-01-01\n"])
 def test_a_file_that_begins_without_a_movie_is_refused(tmp_path, text):
     folder = folder_of(tmp_path, {1: MOVIES[1], 2: text})
-    assert "mv_0000002.txt, line 1: no movie" in refused(folder)
+    assert "mv_0000002.txt, line 1: the movie's id is missing" in refused(folder)
 
 
 def test_two_kinds_in_one_folder_are_refused(tmp_path):
     folder = folder_of(tmp_path)
     (folder / "combined_data_1.txt").write_text(MOVIES[1])
-    assert "which hold the same ratings" in refused(folder)
+    assert "which contain the same ratings" in refused(folder)
 
 
 def test_no_ratings_at_all_are_refused(tmp_path):
@@ -223,4 +223,4 @@ def test_a_damaged_gzip_is_refused(tmp_path):
 def test_a_line_without_end_is_refused(tmp_path):
     folder = folder_of(tmp_path, {1: "1:\n"})
     (folder / "mv_0000001.txt").write_bytes(b"1:\n" + b"1" * (20 << 20))
-    assert "more than a megabyte" in refused(folder)
+    assert "more than 1 MB" in refused(folder)

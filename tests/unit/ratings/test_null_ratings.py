@@ -55,13 +55,13 @@ SOURCES: dict[str, Any] = {
 def test_they_are_left_out_and_counted(source: str, tmp_path: Path) -> None:
     ratings = read_ratings(SOURCES[source](tmp_path))
     assert values(ratings) == LEFT
-    assert "2 rows not rated: left out" in ratings.report.notes
+    assert "2 rows not rated: skipped" in ratings.report.notes
 
 
 def test_they_count_with_declared_values(tmp_path: Path) -> None:
     path = _parquet(pa.array([4.0, NAN, 99, 2.0]), tmp_path)
     ratings = read_ratings(path, null_values=["99"])
-    assert (values(ratings), ratings.report.notes) == (LEFT, ("2 rows not rated: left out",))
+    assert (values(ratings), ratings.report.notes) == (LEFT, ("2 rows not rated: skipped",))
 
 
 def test_files_read_apart_name_the_row_that_repeats(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_files_of_other_programs_are_named(tmp_path, what: str) -> None:
 )
 def test_columns_in_another_order_are_asked_about(tmp_path, text: str, why: str) -> None:
     path = write(tmp_path / "x.csv", text)
-    with pytest.raises(InputError, match=f"no header, and {why}: which is user") as caught:
+    with pytest.raises(InputError, match=f"no header, and {why}: the columns of user") as caught:
         read_ratings(path)
     assert "user_col=1, item_col=2, rating_col=3" in caught.value.advice
     order = {"user_col": 1, "item_col": 2, "rating_col": 4, "dates": False}
@@ -104,7 +104,7 @@ def test_columns_in_another_order_are_asked_about(tmp_path, text: str, why: str)
         ("user,item,rating\n1,a,x,4\n2,b,y,5\n", "one field more than the header"),
         ("user,item,rating\n1,a,4,\n2,b,5,\n", "^(?s:.*)Every row ends with a delimiter"),
         ("user;item;rating\r\n1;a;4;\r\n2;b;5;\r\n\r\n", "Every row ends with a delimiter"),
-        ("user,item,rating\n1,a,4,\n2,b,y,5\n", "name their first column"),
+        ("user,item,rating\n1,a,4,\n2,b,y,5\n", "add a name for their first column"),
         ("user,item,rating,date\na,x,4,2020-01-01\nb,x,4,0000-00-00\n", r"\(null_values\)"),
     ],
 )
@@ -135,9 +135,9 @@ def test_how_many_files_are_read(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("ids", "note"),
     [
-        (("NULL", "NULL", "u"), "some user ids are a word for nothing"),
-        (("nan", "v", "u"), "some user ids are a word for nothing"),
-        (("\\N", "v", "u"), "some user ids are a word for nothing"),
+        (("NULL", "NULL", "u"), "some user ids are a word for a missing value"),
+        (("nan", "v", "u"), "some user ids are a word for a missing value"),
+        (("\\N", "v", "u"), "some user ids are a word for a missing value"),
         (("1.0", "1", "u"), "some user ids end with .0 and others are whole numbers"),
         (("v\u200b", "v", "u"), "some user ids begin or end with a blank"),
         (("Nancy", "none of us", "1.05"), ""),
@@ -158,10 +158,10 @@ def test_ids_that_may_not_be_ids_are_noted(tmp_path, ids, note: str) -> None:
         ('user,item,n\nu,a,"1,234"\n', "a comma before three digits", "comma between thousands"),
         ('user,item,n\nu,a,"1,234,567"\n', "a comma before three digits", "between thousands"),
         ("user;item;n\nu;a;4,5\n", "a decimal comma", "comma by a point"),
-        ("My shop\nuser,item,n\nu,a,4\nv,a,3\n", "it has 1 field, and those below have 3", "above"),
+        ("My shop\nuser,item,n\nu,a,4\nv,a,3\n", "it has 1 field, the lines below have 3", "above"),
         ("My shop,,\nuser,item,n\nu,a,4\n", "several columns have no name", "above the header"),
         ("user,item,n\nu,a,4\nv,a\n", "line 3: 2 fields", "^Correct those rows"),
-        ("user;item;r\ufffdting\nu;a;4\n", "no column is known", "as UTF-8"),
+        ("user;item;r\ufffdting\nu;a;4\n", "no column is recognised", "as UTF-8"),
     ],
 )
 def test_what_is_wrong_and_what_to_do(tmp_path, text: str, why: str, advice: str) -> None:
@@ -179,7 +179,7 @@ def test_a_file_is_unpacked_by_its_content(tmp_path) -> None:
     path.write_bytes(table)
     assert values(read_ratings(path)) == {("u", "a"): 4.0}
     path.write_bytes(gzip.compress(gzip.compress(table)))
-    with pytest.raises(InputError, match="is packed twice"):
+    with pytest.raises(InputError, match="is compressed twice"):
         read_ratings(path)
     with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as archive:
         archive.add(path, "x.csv")

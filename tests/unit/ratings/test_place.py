@@ -72,7 +72,7 @@ def test_what_the_system_does_not_find_is_refused(linked: Path, atomic, said, re
 
 @pytest.mark.parametrize("atomic", [atomic_file, atomic_folder, vacant])
 def test_a_name_that_is_empty_is_no_place(atomic) -> None:
-    with pytest.raises(OutputError, match="a place has a name"), entered(atomic("")):
+    with pytest.raises(OutputError, match="an empty name"), entered(atomic("")):
         pass
 
 

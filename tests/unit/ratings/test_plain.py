@@ -247,7 +247,7 @@ def test_blank_lines_are_passed_over_and_said(tmp_path):
         found, complete = read(tmp_path, b"\n1,1,1,0\n\n\r\n2,1,1,0\n\n")
     assert complete
     assert len(found) == 2
-    assert "4 blank lines passed over" in watcher.notes
+    assert "4 blank lines skipped" in watcher.notes
 
 
 def test_work_is_taken_a_few_tasks_ahead_and_kept_in_order():

@@ -54,7 +54,7 @@ def test_rows_and_roles_are_those_that_reading_takes(tmp_path: Path, how: str) -
         for role, column in ss.read_ratings(place).report.mapping.items()
         if role != "delimiter"
     }
-    assert found.why["user"].startswith("e-mail addresses, one value a person; 2 different")
+    assert found.why["user"].startswith("e-mail addresses, one value per user; 2 different")
 
 
 def test_a_column_of_mail_is_the_people_only_where_no_other_is(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_column_of_mail_is_the_people_only_where_no_other_is(tmp_path: Path) -
     two = EXPORT.replace("email", "email,mail").replace("ann@", "7,ann@").replace("ben@", "8,ben@")
     found = looked(tmp_path, two)
     assert "user" not in found.roles
-    assert found.why["user"] == "'email', 'mail' may each be it: choose one"
+    assert found.why["user"] == "'email', 'mail' all fit: choose one"
 
 
 @pytest.mark.parametrize(

@@ -180,9 +180,11 @@ def test_wide_tables_are_searched_pattern_by_pattern_without_a_full_table():
             ball_sizes(space, search="slicing")
     with budget.limits(memory=1_000), pytest.raises(ConfigError) as no:  # strict, by the tree
         ball_sizes(space_of(ratings, np.arange(200_000), 1, "strict"))
-    assert no.value.message.startswith("450 different records: searching them takes ")
+    assert no.value.message.startswith("450 different records: searching them needs ")
     assert no.value.message.endswith(" kB; the budget is 1 kB")
-    assert no.value.advice == "Choose fewer items, or allow more with budget.limits(memory=…)."
+    assert (
+        no.value.advice == "Choose fewer items, or allow more memory with budget.limits(memory=…)."
+    )
 
 
 def test_answers_do_not_depend_on_the_number_of_threads():

@@ -49,7 +49,7 @@ def test_movielens_100k_folder_brings_the_users_too(tmp_path) -> None:
         "Occupation": ["technician", "other"],
         "Zip code": ["85711", "02139"],
     }
-    assert "1 user with attributes but without ratings left out" in ratings.report.notes
+    assert "1 user with attributes but without ratings skipped" in ratings.report.notes
 
 
 def test_users_file_beside_a_single_file(tmp_path) -> None:
@@ -57,7 +57,7 @@ def test_users_file_beside_a_single_file(tmp_path) -> None:
     users = write(tmp_path / "elsewhere" / "people.txt", "1|24|M|technician|85711\n")
     ratings = read_ratings(path, users=users)
     assert ratings.attributes.column("Age").to_pylist() == [24.0, None]
-    assert "1 user without attributes: theirs are null" in ratings.report.notes
+    assert "1 user without attributes: set to null" in ratings.report.notes
 
 
 def test_movielens_1m(tmp_path) -> None:
@@ -159,7 +159,7 @@ def test_no_header_and_ids_that_tell_nothing_are_taken_in_order_and_said(tmp_pat
             write(tmp_path / "x.csv", "u1,i1,5,1390435200\nu2,i1,4,1390435200\n")
         )
     assert values(ratings) == {("u1", "i1"): 5.0, ("u2", "i1"): 4.0}
-    said = "no header: the columns are taken as user, item, rating, date"
+    said = "no header: columns taken as user, item, rating, date"
     assert said in listener.notes
     assert any("user = column 1, item = column 2" in note for note in listener.notes)
 
@@ -218,7 +218,7 @@ def test_rows_are_read_whole_across_blocks(tmp_path, monkeypatch, block: int) ->
 def test_header_can_be_denied_and_demanded(tmp_path) -> None:
     path = write(tmp_path / "x.csv", "user,item,5\na,b,4\n")
     assert ("user", "item") in values(read_ratings(path, header=False))
-    with pytest.raises(InputError, match="no column is known as the rating"):
+    with pytest.raises(InputError, match="no column is recognised as the rating"):
         read_ratings(path, header=True)
 
 
@@ -411,7 +411,7 @@ def test_declared_nulls_are_left_out_and_counted(tmp_path) -> None:
     path = write(tmp_path / "x.csv", "user,item,rating\na,x,0\na,y,5\nb,x,0.0\nb,y,NA\nb,z,4\n")
     ratings = read_ratings(path, null_values=["0", "NA"])
     assert values(ratings) == {("a", "y"): 5.0, ("b", "z"): 4.0}
-    assert "3 rows not rated: left out" in ratings.report.notes
+    assert "3 rows not rated: skipped" in ratings.report.notes
     assert str(ratings.scale) == "4:5:1"
 
 
@@ -462,7 +462,7 @@ def test_numbers_too_long_to_be_kept_exactly_stay_text(tmp_path, frame: bool) ->
         "big": ["1e999", "2"],
     }
     for name in ("n", "big"):
-        told = f"attribute {name!r} has numbers too long to be kept exactly: it stays text"
+        told = f"attribute {name!r} has numbers too long to be stored exactly: kept as text"
         assert told in ratings.report.notes
 
 
@@ -485,7 +485,7 @@ def test_item_names_from_a_file_or_a_mapping(tmp_path) -> None:
     for given in (names, {"x": "The X"}):
         ratings = read_ratings(path, item_names=given)
         assert ratings.item_names == ("The X", "y")
-        assert "1 item without a name: the key stands in" in ratings.report.notes
+        assert "1 item without a name: the id is used" in ratings.report.notes
 
 
 def test_declared_scale_as_text(tmp_path) -> None:
@@ -537,8 +537,8 @@ def test_sources_that_hold_no_ratings(source) -> None:
         ({"on_duplicate": "median"}, "on_duplicate = 'median'"),
         ({"wide": True, "user_col": "x"}, "user_col names a column of a long table"),
         ({"wide": True, "format": "csv"}, "not wide"),
-        ({"id_col": "x"}, "are for wide tables"),
-        ({"attribute_cols": ["x"]}, "are for wide tables"),
+        ({"id_col": "x"}, "apply to wide tables only"),
+        ({"attribute_cols": ["x"]}, "apply to wide tables only"),
         ({"delimiter": "ab"}, "delimiter 'ab'"),
         ({"delimiter": "a"}, "delimiter 'a'"),
         ({"delimiter": "é"}, "delimiter 'é'"),
@@ -629,7 +629,7 @@ def test_netflix_files_are_found_alone_in_a_folder_and_in_a_zip(tmp_path) -> Non
 
 def test_columns_that_nobody_took_are_named(tmp_path) -> None:
     text = "user,item,rating,when_seen_at,city\na,b,4,2020-01-02,Rome\n"
-    said = "columns not read: 'when_seen_at', 'city' (if 'when_seen_at' holds the dates, "
+    said = "columns not read: 'when_seen_at', 'city' (if 'when_seen_at' contains the dates, "
     path = write(tmp_path / "x.csv", text)
     assert read_ratings(path).report.notes == (said + "name it: day_col)",)
     pq.write_table(pa.table({"user": [1], "item": [1], "rating": [4], "k": [1]}), tmp_path / "p")
@@ -652,7 +652,7 @@ def test_a_title_serves_where_no_column_has_item_ids(tmp_path) -> None:
     rows = "customer,title,stars\nann,Up,4\nann,Jaws,2\nbob,Up,5\n"
     found = read_ratings(write(tmp_path / "a.csv", rows))
     assert values(found) == {("ann", "Up"): 4.0, ("ann", "Jaws"): 2.0, ("bob", "Up"): 5.0}
-    said = "no column has item ids, so 'title' serves: one title is one item"
+    said = "no column has item ids: 'title' is used, and one title is one item"
     assert said in found.report.notes
     ids = "customer,title,film,stars\nann,Up,7,4\nbob,Up,7,5\n"
     found = read_ratings(write(tmp_path / "b.csv", ids))
@@ -662,7 +662,7 @@ def test_a_title_serves_where_no_column_has_item_ids(tmp_path) -> None:
     assert said not in asked.report.notes
     for unclear in ("customer,title,movieTitle,stars", "customer,name,city,stars"):
         path = write(tmp_path / "c.csv", f"{unclear}\nann,Up,Up,4\nbob,Up,Up,5\n")
-        with pytest.raises(InputError, match="no column is known as the item"):
+        with pytest.raises(InputError, match="no column is recognised as the item"):
             read_ratings(path)
 
 

@@ -75,7 +75,7 @@ def test_dates_come_before_the_order_of_rows(
 def test_without_dates_the_last_row_counts_and_latest_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", "user,item,rating\nu,x,2\nu,x,5\nu,x,1\nu,y,3\n")
     assert values(read_ratings(path, on_duplicate="last"))["u", "x"] == 1
-    with pytest.raises(ConfigError, match="needs dates, and none are read"):
+    with pytest.raises(ConfigError, match="needs dates, and no dates are read"):
         read_ratings(path, on_duplicate="latest")
 
 
@@ -144,7 +144,7 @@ def test_that_the_order_of_rows_decided_within_a_day_is_said(
     text: str, how: Any, day: str, tmp_path: Path
 ) -> None:
     said = (
-        f"1 repeated rating with different values on the {day} day: times of day are not kept, so "
+        f"1 repeated rating with different values on the {day} day: times of day are ignored, so "
         "the order of rows decided"
     )
     path = _plain(text, tmp_path)
@@ -176,10 +176,10 @@ def test_rows_of_no_user_are_to_be_left_out_before_any_are_merged(
     text = "\n".join(["user,item,rating", *rows]) + "\n"
     source = pa.table(columns) if is_frame else _plain(text, tmp_path)
     for read in (read_ratings, lambda rows: convert_to_shards(rows, tmp_path / "shards", 2)):
-        with pytest.raises(InputError, match="for a second time") as caught:
+        with pytest.raises(InputError, match="that repeat a user and an item") as caught:
             read(source)
         assert (caught.value.advice or "").startswith(
-            "Leave rows out first whose user id is a word for nothing, such as NULL or nan"
+            "First remove rows whose user id is a word for a missing value, such as NULL or nan"
         )
 
 
@@ -189,8 +189,8 @@ def test_respondents_without_an_id_are_no_repeated_ones(tmp_path: Path) -> None:
         read_ratings(path, wide=True)
     assert "more than once\n  " in caught.value.message
     assert "line 5: again" in caught.value.message
-    assert "whose id is a word for nothing, such as NULL or nan\n" in caught.value.message
-    assert "Leave those rows out" in (caught.value.advice or "")
+    assert "whose id is a word for a missing value, such as NULL or nan\n" in caught.value.message
+    assert "Remove those rows" in (caught.value.advice or "")
 
 
 @EVERYWHERE
@@ -198,7 +198,7 @@ def test_rows_rated_twice_are_named_where_shards_are_written(
     source: Source, tmp_path: Path
 ) -> None:
     path = source(TWICE, tmp_path)
-    with pytest.raises(InputError, match="for a second time") as caught:
+    with pytest.raises(InputError, match="that repeat a user and an item") as caught:
         convert_to_shards(path, tmp_path / "shards", 2)
     with pytest.raises(InputError) as alone:
         read_ratings(path)

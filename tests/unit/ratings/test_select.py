@@ -79,7 +79,7 @@ def test_repeated_ids_are_named_by_line(tmp_path) -> None:
     path = tmp_path / "items.txt"
     path.write_text("secret\n1\nsecret\n1\n")
     with pytest.raises(
-        ConfigError, match="2 ids stand there more than once, again on lines 3, 4"
+        ConfigError, match="2 ids occur more than once, again on lines 3, 4"
     ) as caught:
         parse_items(str(path))
     assert "secret" not in str(caught.value)

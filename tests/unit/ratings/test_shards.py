@@ -231,7 +231,7 @@ def test_some_users_are_a_table_of_their_own(tmp_path_factory, ratings, n):
 def test_a_shard_that_is_missing_is_named(tmp_path):
     stored(tmp_path / "s")
     (tmp_path / "s" / "shard-00001").rename(tmp_path / "elsewhere")
-    assert "shard-00001: this shard is missing" in said(tmp_path / "s")
+    assert "shard-00001: this partition is missing" in said(tmp_path / "s")
 
 
 def test_a_shard_of_another_store_is_named(tmp_path):
@@ -239,7 +239,7 @@ def test_a_shard_of_another_store_is_named(tmp_path):
     stored(tmp_path / "t")
     shutil.rmtree(tmp_path / "s" / "shard-00001")
     shutil.copytree(tmp_path / "t" / "shard-00001", tmp_path / "s" / "shard-00001")
-    assert "shard-00001: this shard is of another store" in said(tmp_path / "s")
+    assert "shard-00001: this partition belongs to another store" in said(tmp_path / "s")
 
 
 def test_a_shard_that_is_there_twice_is_named(tmp_path):
@@ -284,7 +284,7 @@ def test_a_manifest_of_another_format_says_so(tmp_path):
 
 def test_a_shard_alone_is_no_store(tmp_path):
     stored(tmp_path / "s")
-    with pytest.raises(InputError, match="is one shard of a larger store"):
+    with pytest.raises(InputError, match="is one partition of a larger store"):
         open_store(tmp_path / "s" / "shard-00000")
 
 
@@ -316,7 +316,7 @@ def test_a_full_disk_leaves_nothing(tmp_path):
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limit[1]))
     try:
-        with pytest.raises(OutputError, match="larger than a file may be here"):
+        with pytest.raises(OutputError, match="exceeds the largest file size allowed here"):
             convert_to_shards(frame, tmp_path / "s", 2)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)

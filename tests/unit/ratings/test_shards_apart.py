@@ -133,7 +133,7 @@ def test_each_file_and_each_shard_is_a_job(tmp_path):
     )
     assert done == [
         *(("reading ratings", number) for number in (2, 1, 0)),
-        *(("writing the shards", number) for number in (1, 0)),
+        *(("writing the partitions", number) for number in (1, 0)),
     ]
     found = open_shards(tmp_path / "s").attributes()
     assert found.column("age").to_pylist() == [0, 1, 2, 3, 4]
@@ -160,9 +160,9 @@ class Dying(Local):
 
     def run(self, job, shards, tables):
         answers = super().run(job, shards, tables)
-        for _ in range(len(shards) - (job.name == "writing the shards")):
+        for _ in range(len(shards) - (job.name == "writing the partitions")):
             yield next(answers)
-        if job.name == "writing the shards":
+        if job.name == "writing the partitions":
             raise KeyboardInterrupt
 
 
@@ -193,7 +193,7 @@ def test_files_without_a_row_are_told(tmp_path, n):
     files = [tmp_path / f"{number}.parquet" for number in range(n)]
     for file in files:
         pq.write_table(pa.table({"user": [1], "item": [1], "rating": [1.0]}).slice(1), file)
-    with pytest.raises(StarshadeError, match="no ratings in it"):
+    with pytest.raises(StarshadeError, match="it contains no ratings"):
         convert_to_shards(files, tmp_path / "s", engine=Elsewhere())
     assert sorted(tmp_path.iterdir()) == files
 

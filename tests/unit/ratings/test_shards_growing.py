@@ -30,7 +30,7 @@ from tests.unit.ratings.test_store import assert_same
 
 
 def content(path):
-    """All bytes of a store, but for its random lineage and what depends on it."""
+    """All bytes of a store, except random lineage and what depends on it."""
     found = {}
     for file in sorted(path.rglob("*")):
         if file.is_file() and file.suffix != ".json":
@@ -90,7 +90,7 @@ def test_a_sharded_store_is_cut_anew(tmp_path):
 
 def test_one_store_is_added_to_another(tmp_path):
     stored(tmp_path / "s")
-    with pytest.raises(ConfigError, match="attributes of some of the users"):
+    with pytest.raises(ConfigError, match="only some of the users have personal attributes"):
         convert_to_shards(tmp_path / "s", tmp_path / "both", append=tmp_path / "s")
     one = pa.table({"user": ["a", "7"], "item": ["p", "q"], "rating": [1.0, 2.0]})
     two = pa.table({"user": ["a", "b"], "item": ["q", "r"], "rating": [3.0, 4.0]})
@@ -115,14 +115,14 @@ def test_shards_that_repeat_a_store_follow_the_rule(tmp_path):
         options = {"append": tmp_path / "one", "on_duplicate": how}
         convert_to_shards(tmp_path / "two", tmp_path / how, **options)
         assert next(rows_of(read_ratings(tmp_path / how))) == ("a", "p", rating, None)
-    with pytest.raises(InputError, match="rate an item for a second time"):
+    with pytest.raises(InputError, match="repeat a user and an item"):
         convert_to_shards(tmp_path / "two", tmp_path / "error", append=tmp_path / "one")
 
 
 def test_only_a_store_of_shards_is_added_to_and_stays_as_it_is(tmp_path):
     one = pa.table({"user": ["a"], "item": ["p"], "rating": [1.0]})
     write_store(read_ratings(one), tmp_path / "whole")
-    with pytest.raises(InputError, match="whole: is no store of shards"):
+    with pytest.raises(InputError, match="whole: is not a partitioned store"):
         convert_to_shards(one, tmp_path / "new", append=tmp_path / "whole")
     with pytest.raises(InputError, match="nowhere: is not there"):
         convert_to_shards(one, tmp_path / "new", append=tmp_path / "nowhere")
@@ -130,7 +130,7 @@ def test_only_a_store_of_shards_is_added_to_and_stays_as_it_is(tmp_path):
     with pytest.raises(OutputError, match="lies in the store that is added to"):
         convert_to_shards(one, tmp_path / "s" / "new", append=tmp_path / "s")
     (tmp_path / "s" / "shard-00009").mkdir()
-    with pytest.raises(InputError, match="shard-00009: is no shard of this store"):
+    with pytest.raises(InputError, match="shard-00009: does not belong to this store"):
         open_shards(tmp_path / "s")
 
 

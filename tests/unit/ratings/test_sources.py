@@ -71,7 +71,7 @@ def test_relative_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert read_ratings("sqlite:///x.db").n_ratings == 3
     assert "no such file" in said("sqlite:///y.db")
     write(tmp_path / "y.db", "user,item,rating\n")
-    assert "is no SQLite database" in said("sqlite:///y.db")
+    assert "not an SQLite database" in said("sqlite:///y.db")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_relative_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("SELECT nope FROM ratings", "no such column: nope"),
         ("WITH x AS (SELECT 1) DELETE FROM ratings", "readonly"),
         ("SELECT 1; SELECT 2", "one statement at a time"),
-        ("SELECT * FROM ratings WHERE item > 7", "no ratings in it"),
+        ("SELECT * FROM ratings WHERE item > 7", "it contains no ratings"),
         ("SELECT * FROM ratings UNION ALL SELECT 'ann', 1, 4", "row 4 of the query's result: the"),
         ("SELECT nullif(user, 'ann') user, item, rating FROM ratings", "row 1 of the query's"),
         ("SELECT user, item, 'many' rating FROM ratings", "rating 'many'"),
@@ -100,12 +100,12 @@ def test_queries_that_are_refused(tmp_path: Path, query: str, expected: str) -> 
 
 def test_queries_that_are_none(tmp_path: Path) -> None:
     place = database(tmp_path / "x.db")
-    assert "is no SELECT" in said(place, ConfigError, query="DROP TABLE ratings")
-    assert "is for files" in said(place, ConfigError, format="csv")
+    assert "neither a SELECT" in said(place, ConfigError, query="DROP TABLE ratings")
+    assert "applies to files" in said(place, ConfigError, format="csv")
     text = write(tmp_path / "x.csv", "user,item,rating\na,b,3\n")
-    assert "is for databases" in said(text, ConfigError, query="ratings")
+    assert "applies to databases" in said(text, ConfigError, query="ratings")
     database(tmp_path / "x.db", table="other")
-    assert "which table? It has other, ratings" in said(place)
+    assert "several tables: other, ratings" in said(place)
 
 
 def test_a_damaged_database(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_texts_in_folders(tmp_path: Path) -> None:
     write(tmp_path / "t/film=c/x.csv", "user,rating\nann,4\nbob,5\nbob,4\n")
     place = tmp_path / "t"
     message = said(place, item_col="film")
-    assert "film=c/x.csv, line 4: the user rated this item before" in message
+    assert "film=c/x.csv, line 4: the user already rated this item" in message
     write(tmp_path / "t/film=c/x.csv", "user,rating\nann,4\n")
     found = read_ratings(place, item_col="film")
     assert values(found) == {("ann", "A b"): 3, ("ann", "c"): 4}
@@ -152,12 +152,12 @@ def test_a_part_without_a_value_has_no_id(tmp_path: Path) -> None:
     ("files", "expected"),
     [
         ({"y=1/a.csv": "user,item,rating\na,b,3\n", "m=1/a.csv": "user,item,rating\na,c,3\n"},
-         "its folders do not name the columns"),
+         "its folders name other columns"),
         ({"y=1/a.csv": "user,item,rating\na,b,3\n", "y=2/a.csv": "user,item,stars\na,c,3\n"},
-         "its header is not that"),
+         "its header differs from that"),
         ({"y=1/a.csv": "a\tb\t3\n"}, "has no header"),
         ({"y=1/a.csv": "user,item,rating\na,b,3\n", "b.csv": "user,item,rating\na,c,3\n"},
-         "b.csv lies beside folders"),
+         "b.csv is next to folders"),
     ],
 )  # fmt: skip
 def test_parts_that_do_not_fit(tmp_path: Path, files: dict[str, str], expected: str) -> None:

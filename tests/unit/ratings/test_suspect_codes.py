@@ -1,4 +1,4 @@
-"""Ratings that look like codes for "no answer" are named together; others raise no question."""
+"""Ratings that may be codes for "no answer" are named together; others raise no question."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_all_codes_are_named_with_what_to_type(name: str, long: bool) -> None:
     notes = read_ratings(long_of(frame)).report.notes if long else notes_on(frame)
     (said,) = notes
     wanted = ", ".join(str(code) for code in sorted(codes))
-    assert said.endswith(f"for 'no answer': if so, give null_values=[{wanted}]")
+    assert said.endswith(f"for 'no answer': if so, add null_values=[{wanted}]")
     again = read_ratings(frame, wide=True, id_col="id", null_values=[str(code) for code in codes])
     assert (again.scale.minimum, again.scale.maximum) == (min(body), max(body))
 
@@ -158,7 +158,7 @@ def _pq(frame: Any, folder: Path) -> Path:
 def test_a_prevailing_zero_is_questioned(source: Callable[..., Path], tmp_path: Path) -> None:
     path = source(long_of(crossing()), tmp_path)
     (said,) = read_ratings(path).report.notes
-    assert "of the ratings and may mean 'not rated': if so, give null_values=[0]" in said
+    assert "of the ratings and may mean 'not rated': if so, add null_values=[0]" in said
     convert_to_shards(path, tmp_path / "shards", 2)
     assert read_ratings(tmp_path / "shards").report.notes == (said,)
     again = read_ratings(path, null_values=["0"])
@@ -186,7 +186,7 @@ def test_a_lone_value_far_from_a_scale_is_questioned() -> None:
         frame = pa.table(rows)
         for notes in (notes_on(frame), read_ratings(long_of(frame)).report.notes):
             assert notes == (
-                f"{value} looks like a code for 'no answer': if so, give null_values=[{value}]",
+                f"{value} may be a code for 'no answer': if so, add null_values=[{value}]",
             )
 
 
@@ -197,8 +197,8 @@ def test_a_rare_zero_is_noted_as_an_end_of_the_scale(top: Any, tmp_path: Path) -
     step = "1" if len(top) == 5 else "0.5"
     (said,) = read_ratings(frame).report.notes
     assert said == (
-        f"0 is {100 * zeros / n:.1f}% of the ratings and an end of the scale found, 0:5:{step}: "
-        "if it means 'not rated', give null_values=[0]"
+        f"0 is {100 * zeros / n:.1f}% of the ratings and an end of the inferred scale, 0:5:{step}: "
+        "if it means 'not rated', add null_values=[0]"
     )
     convert_to_shards(_pq(frame, tmp_path), tmp_path / "shards", 2)
     assert read_ratings(tmp_path / "shards").report.notes == (said,)
@@ -253,16 +253,16 @@ def test_a_row_that_sums_up_others_holds_no_codes() -> None:
         cells += ["Total"] if column == "id" else [100.0]
     for notes in (notes_on(pa.table(rows)), read_ratings(long_of(pa.table(rows))).report.notes):
         (said,) = notes
-        assert "remove rows that sum up others" in said
+        assert "remove rows that summarize others" in said
     rows["q1"][3] = rows["q2"][5] = rows["q3"][7] = 99.0
-    assert any("99 looks like a code" in note for note in notes_on(pa.table(rows)))
+    assert any("99 may be a code" in note for note in notes_on(pa.table(rows)))
 
 
 def test_codes_of_one_digit_are_named_where_they_are_rare_or_frequent() -> None:
     for share in (0.015, 0.12):
         frame = survey(range(1, 6), [7, 8, 9], share)
         for notes in (notes_on(frame), read_ratings(long_of(frame)).report.notes):
-            assert "7, 8 and 9 look like codes" in notes[0]
+            assert "7, 8 and 9 may be codes" in notes[0]
 
 
 def test_a_level_beside_rare_ones_may_be_unused_by_chance() -> None:

@@ -48,12 +48,12 @@ def place(tmp_path: Path) -> Path:
 
 def test_it_resumes_what_is_left_of_an_interrupted_run(place: Path) -> None:
     (kept,) = notes_of(place, resume=False, interrupted=True)
-    assert kept.startswith("what is finished is kept beside")
+    assert kept.startswith("the finished part is kept next to")
     assert notes_of(place, resume=True) == ["resuming an interrupted run"]
 
 
 def test_where_nothing_is_left_it_starts_from_the_beginning(place: Path) -> None:
-    assert notes_of(place, resume=True) == [BEGINNING + "no interrupted run is left here"]
+    assert notes_of(place, resume=True) == [BEGINNING + "no interrupted run was found"]
     assert notes_of(place, resume=False) == []
 
 
@@ -65,7 +65,7 @@ def test_where_the_store_is_there_nothing_begins(place: Path) -> None:
 def test_without_resume_what_is_left_is_removed(place: Path) -> None:
     notes_of(place, resume=False, interrupted=True)
     assert notes_of(place, resume=False) == []
-    assert notes_of(place, resume=True) == [BEGINNING + "no interrupted run is left here"]
+    assert notes_of(place, resume=True) == [BEGINNING + "no interrupted run was found"]
 
 
 @pytest.mark.parametrize("source", ["not there.csv", object()])
@@ -74,7 +74,7 @@ def test_a_source_that_cannot_be_known_again_is_read_from_the_start(
 ) -> None:
     notes_of(place, resume=False, interrupted=True, source=source)
     assert notes_of(place, resume=True, source=source) == [
-        BEGINNING + "what was read before is not known to be the same, as the source is no file"
+        BEGINNING + "the source is not a file, so it may have changed"
     ]
 
 
@@ -147,8 +147,8 @@ def test_the_loser_of_two_conversions_removes_its_own_and_is_told(
     monkeypatch.setattr(convert, "atomic_folder", late)
     with watching, pytest.raises(OutputError, match="exists already"):  # type: ignore[attr-defined]
         convert_to_shards(source, tmp_path / "s", 2)
-    assert [note for note in listener.notes if "made by another meanwhile" in note]
-    assert not [note for note in listener.notes if "goes on" in note]
+    assert [note for note in listener.notes if "another run finished" in note]
+    assert not [note for note in listener.notes if "to resume" in note]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ratings.csv", "s"]
 
 
@@ -217,4 +217,4 @@ def test_who_writes_the_same_place_is_told_at_the_start(tmp_path: Path) -> None:
         unfinished_beside(Place.of(tmp_path / "s"), asked, resume=False),
     ):
         pass
-    assert [note for note in listener.notes if note.startswith("another run is writing")]
+    assert [note for note in listener.notes if note.startswith("another run writes")]

@@ -32,7 +32,7 @@ def test_attributes_are_typed_and_keep_leading_zeros(tmp_path) -> None:
 def test_who_rated_nothing_is_dropped_and_counted(tmp_path) -> None:
     report = survey(tmp_path).report
     assert report.dropped_users == 1
-    assert "1 respondent rated nothing and left out" in report.notes
+    assert "1 respondent without a rating left out" in report.notes
 
 
 def test_items_that_nobody_rated_are_left_out_and_counted(tmp_path) -> None:
@@ -66,15 +66,15 @@ def test_only_one_item(tmp_path) -> None:
 
 NO_ATTRIBUTES = {"attribute_cols": []}
 DAMAGED = [
-    ("nr,a\n1,4\n", NO_ATTRIBUTES, ["no column is known as the respondent id", 'id_col="#"']),
+    ("nr,a\n1,4\n", NO_ATTRIBUTES, ["no column is recognised as the respondent id", 'id_col="#"']),
     (SURVEY, {"id_col": "who"}, ["no column 'who' for the respondent id", "it has 5 columns"]),
     (SURVEY, {"attribute_cols": ["Height"]}, ["no column 'Height'"]),
-    (SURVEY.replace("berta", "anna"), {}, ["respondents that stand", "line 3: again"]),
+    (SURVEY.replace("berta", "anna"), {}, ["respondents with more than one row", "line 3: again"]),
     (SURVEY.replace("berta", ""), {}, ["without respondent id", "line 3"]),
     (SURVEY.replace("3.0", "good"), {}, ["line 3, column 3: rating 'good'"]),
     (SURVEY.replace("3.0", "7"), {"scale": "1:5:1"}, ["off the scale", "column 3: rating 7"]),
-    (SURVEY.replace(",9,", ",10,"), {}, ["'10' stand there more than once"]),
-    ("id,a\nx,\n", NO_ATTRIBUTES, ["survey.csv: no ratings in it"]),
+    (SURVEY.replace(",9,", ",10,"), {}, ["'10' occur more than once"]),
+    ("id,a\nx,\n", NO_ATTRIBUTES, ["survey.csv: it contains no ratings"]),
     (SURVEY, NO_ATTRIBUTES, ["probably none", "'Age', 'Zip'", 'attribute_cols=["Age", "Zip"]']),
     # items that are given are taken for items, and their values for ratings
     (
@@ -110,7 +110,7 @@ def test_the_first_five_are_those_further_up_whatever_the_column(tmp_path) -> No
 
 
 def test_one_column_cannot_be_two_things(tmp_path) -> None:
-    with pytest.raises(ConfigError, match="id and attribute at once"):
+    with pytest.raises(ConfigError, match="both id and attribute"):
         survey(tmp_path, attribute_cols=["Respondent ID"])
     with pytest.raises(ConfigError, match="no column is left"):
         survey(tmp_path, "id,Age,Zip\n1,2,3\n")
@@ -137,7 +137,7 @@ def test_declared_nulls_are_counted(tmp_path) -> None:
 )
 def test_codes_for_no_answer_are_pointed_out(tmp_path, cells: str, code: str) -> None:
     text = "id,a\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells.split()))
-    said = f"{code} looks like a code for 'no answer': if so, give null_values=[{code}]"
+    said = f"{code} may be a code for 'no answer': if so, add null_values=[{code}]"
     plain = NO_ATTRIBUTES | {"null_values": []}
     assert survey(tmp_path, text, **plain).report.notes == ((said,) if code else ())
     declared = survey(tmp_path, text, **plain, scale="-1:999")
@@ -149,7 +149,7 @@ def test_a_code_is_pointed_out_beside_an_attribute_that_was_not_declared(tmp_pat
     text = "id,Income,a,b,c\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
     plain = NO_ATTRIBUTES | {"null_values": [], "item_cols": ["Income", "a", "b", "c"]}
     (said,) = survey(tmp_path, text, **plain).report.notes
-    assert said.startswith("99 looks like a code for 'no answer'")
+    assert said.startswith("99 may be a code for 'no answer'")
     # counts may be far apart: where most items with it have more or as much, it is a count
     counts = text.replace("5,99,4", "80,99,4").replace("99,1,2", "99,70,2")
     assert survey(tmp_path, counts, **plain).report.notes == ()
@@ -174,7 +174,7 @@ def test_a_wide_table_that_nobody_called_wide(tmp_path) -> None:
         match=r"wide=True, id_col=NAME, with attribute_cols=\[NAME, NAME\] only if",
     ) as caught:
         read_ratings(path)
-    assert "known as the user, the item, the rating; the columns are 'ID', 'Q1'" in str(
+    assert "recognised as the user, the item, the rating; the columns are 'ID', 'Q1'" in str(
         caught.value
     )
     bare = write(tmp_path / "y.csv", "1;5;4;3;2\n2;5;4;3;2\n")

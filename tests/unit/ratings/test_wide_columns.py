@@ -149,7 +149,7 @@ def test_qualtrics_lines_below_the_header_are_passed_over(tmp_path) -> None:
     path = write(tmp_path / "x.csv", QUALTRICS)
     ratings = read_ratings(path, wide=True)
     assert (ratings.n_users, ratings.n_items, ratings.n_ratings) == (2, 3, 5)
-    assert "2 rows below the header passed over" in ratings.report.notes[0]
+    assert "2 rows below the header skipped" in ratings.report.notes[0]
     # later rows are named by their own lines
     write(path, QUALTRICS.replace("R_b,5,,4", "R_b,5,,9"))
     with pytest.raises(InputError, match="line 6, column 4: rating 9"):
@@ -160,7 +160,7 @@ def test_qualtrics_lines_below_the_header_are_passed_over(tmp_path) -> None:
 
 def test_other_lines_below_the_header_are_named(tmp_path) -> None:
     text = "respondent_id,Questions,b,c\n,Speed,Price,Taste\n1,3,4,5\n2,5,1,\n"
-    with pytest.raises(InputError, match=r"rows that are no answers.*\n.*x\.csv, line 2\n"):
+    with pytest.raises(InputError, match=r"rows that contain words.*\n.*x\.csv, line 2\n"):
         read_ratings(write(tmp_path / "x.csv", text), wide=True)
 
 
@@ -168,7 +168,7 @@ def test_answers_in_words_are_no_attributes(tmp_path) -> None:
     words = ("agree", "disagree", "neutral")
     rows = [f"{i},{words[i % 3]},{words[i // 3 % 3]},comment {i}" for i in range(9)]
     path = write(tmp_path / "x.csv", "\n".join(["id,Q1,Q2,why", *rows]) + "\n")
-    with pytest.raises(InputError, match=r"answers in words: 'Q1', 'Q2'\n.*numbers: 'why'") as it:
+    with pytest.raises(InputError, match=r"answers as text: 'Q1', 'Q2'\n.*numbers: 'why'") as it:
         read_ratings(path, wide=True)
     assert 'attribute_cols=["why"]' in it.value.advice
     assert "item_cols" not in it.value.advice
@@ -178,11 +178,11 @@ def test_answers_in_words_are_no_attributes(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("cells", "says"),
     [
-        (("x", ""), "answers in words: 'Q1', 'Q2', 'Q3'"),
-        (("Yes", "No"), r"(?s)answers in words: 'Q1', 'Q2', 'Q3'.*1 for yes, 0 for no"),
+        (("x", ""), "answers as text: 'Q1', 'Q2', 'Q3'"),
+        (("Yes", "No"), r"(?s)answers as text: 'Q1', 'Q2', 'Q3'.*1 for yes, 0 for no"),
         (("4,5", "3,0"), "a decimal comma"),
-        (("A1", "A2"), "answers in words"),
-        (("1", "NA"), r"declare what stands for not rated \(null_values\)"),
+        (("A1", "A2"), "answers as text"),
+        (("1", "NA"), r"declare the value that means not rated \(null_values\)"),
     ],
 )
 def test_answers_that_are_no_numbers_are_never_attributes(tmp_path, cells, says: str) -> None:
@@ -232,10 +232,10 @@ def test_named_items() -> None:
     assert list(read(table, item_cols=["*"], attribute_cols=["q1"]).items) == ["q0", "q2", "q[1]"]
     with pytest.raises(InputError, match=r"no column 'x\*' for the items \(item_cols\)"):
         read(table, item_cols=["x*"])
-    with pytest.raises(ConfigError, match="'q1' cannot be an item and the id or an attribute"):
+    with pytest.raises(ConfigError, match="'q1' cannot be both an item and the id or an attribute"):
         read(table, item_cols=["q1"], attribute_cols=["q1"])
     long = pa.table({"user": [1], "item": [1], "rating": [1]})
-    with pytest.raises(ConfigError, match="are for wide tables"):
+    with pytest.raises(ConfigError, match="apply to wide tables only"):
         read_ratings(long, item_cols=["a"])
 
 
@@ -267,7 +267,7 @@ def test_ids_are_no_item_where_the_rows_are_numbered(name: str, top: int) -> Non
     table = pa.table({name: list(IDS[name]), **items})
     with pytest.raises(InputError, match="probably none") as caught:
         read_ratings(table, wide=True, id_col="#")
-    assert f"or as their values count the rows: '{name}'" in caught.value.message
+    assert f"or because their values number the rows: '{name}'" in caught.value.message
     assert f'id_col="{name}"' in caught.value.advice
     assert "attribute_cols" not in caught.value.advice
     assert read_ratings(table, wide=True, id_col=name).n_items == 6
@@ -277,10 +277,10 @@ def test_ids_are_no_item_where_the_rows_are_numbered(name: str, top: int) -> Non
 
 def test_the_advice_offers_a_column_like_an_id_first(tmp_path) -> None:
     path = write(tmp_path / "x.csv", REDCAP.replace("record_id", "plot_no"))
-    with pytest.raises(InputError, match="no column is known as the respondent id") as caught:
+    with pytest.raises(InputError, match="no column is recognised as the respondent id") as caught:
         read_ratings(path, wide=True)
     assert caught.value.advice == (
-        'If a column holds the respondents\' ids, name it: id_col="plot_no". To number the '
+        'If a column contains the respondents\' ids, name it: id_col="plot_no". To number the '
         'respondents, give id_col="#".'
     )
 
@@ -313,7 +313,7 @@ def test_columns_found_by_their_values_alone_are_not_advised_with_those_found_by
     }
     with pytest.raises(InputError) as caught:
         read(table)
-    assert "\n  by their names: 'Age'\n  with values outside what most columns hold: 'Q2_1'" in (
+    assert "\n  by their names: 'Age'\n  with values outside the range of most columns: 'Q2_1'" in (
         caught.value.message
     )
     assert caught.value.advice == (
@@ -329,9 +329,9 @@ MONKEY = (
 
 @pytest.mark.parametrize("text", [MONKEY, MONKEY.replace(",,,Age?", ",,More:,Age?")])
 def test_names_in_the_second_line_are_recognised(text: str, tmp_path) -> None:
-    with pytest.raises(InputError, match="their names stand in line 2, as SurveyMonkey") as caught:
+    with pytest.raises(InputError, match="their names are in line 2, as SurveyMonkey") as caught:
         read_ratings(write(tmp_path / "x.csv", text), wide=True)
-    assert caught.value.advice == "Move these names into line 1, and remove line 2."
+    assert caught.value.advice == "Move these names to line 1, and remove line 2."
 
 
 @pytest.mark.parametrize("first", ["anna", "1"])

@@ -122,7 +122,7 @@ def test_a_wide_table_holds_the_attributes_itself_and_no_dates(tmp_path) -> None
     with watching:
         write_ratings(ratings, tmp_path / "x.csv", "wide")
     assert text(tmp_path / "x.csv") == "id,age,a,b\n2,,4,\n10,31,,0.5\n"
-    assert "a wide table holds no dates: they are left out" in listener.notes
+    assert "a wide table has no dates: they are left out" in listener.notes
     again = read_ratings(tmp_path / "x.csv", wide=True, attribute_cols=["age"])
     assert values(again) == values(ratings)
     assert again.attributes.equals(ratings.attributes)
@@ -168,7 +168,7 @@ def test_a_first_id_like_a_byte_order_mark(tmp_path) -> None:
 @pytest.mark.parametrize("form", ["movielens-100k", "movielens-dat"])
 def test_ids_that_a_format_cannot_hold_are_refused(tmp_path, form: str) -> None:
     ratings = some(item=["a\tb", "a::b", "c"])
-    with pytest.raises(ConfigError, match="which this format cannot hold"):
+    with pytest.raises(ConfigError, match="which this format cannot store"):
         write_ratings(ratings, tmp_path / "x", form)
     assert not list(tmp_path.iterdir())
 
@@ -182,7 +182,7 @@ def test_a_wide_table_that_cannot_be(tmp_path, monkeypatch) -> None:
 
 
 def test_unknown_format(tmp_path) -> None:
-    with pytest.raises(ConfigError, match="format 'xlsx': cannot be written; known: store"):
+    with pytest.raises(ConfigError, match="format 'xlsx': cannot be written; allowed: store"):
         write_ratings(some(), tmp_path / "x", "xlsx")
 
 

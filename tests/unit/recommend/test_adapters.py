@@ -60,7 +60,7 @@ def test_settings_that_are_none(name: str, settings: dict[str, float]) -> None:
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_nothing_to_learn_from(name: str) -> None:
-    with pytest.raises(ConfigError, match="no rating to learn from"):
+    with pytest.raises(ConfigError, match="no ratings to fit to"):
         adapter(name).fit(table([{}], Scale(1, 5, 1)), rng=0)
 
 

@@ -58,11 +58,11 @@ def test_no_row_and_no_pair() -> None:
 def test_indices_that_are_none() -> None:
     model = some_factors(3, 4, 2)
     for users, items, message in (
-        ([3], [0], "users: allowed are indices from 0 to 2"),
+        ([3], [0], "users: indices must be from 0 to 2"),
         ([-1], [0], "users: allowed"),
-        ([0], [4], "items: allowed are indices from 0 to 3"),
+        ([0], [4], "items: indices must be from 0 to 3"),
         ([0, 1], [0], "2 users and 1 items"),
-        ([0.5], [0], "users: one row of whole numbers"),
+        ([0.5], [0], "users: must be a one-dimensional array"),
         ([[0]], [0], "users: one row"),
     ):
         with pytest.raises(ConfigError, match=message):

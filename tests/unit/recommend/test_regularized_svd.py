@@ -204,7 +204,7 @@ def test_settings_that_are_none(settings: dict[str, float], message: str) -> Non
 
 
 def test_nothing_to_learn_from() -> None:
-    with pytest.raises(ConfigError, match="no rating to learn from"):
+    with pytest.raises(ConfigError, match="no ratings to fit to"):
         RegularizedSVD().fit(table([{}, {}], STARS), rng=0)
 
 

@@ -83,10 +83,10 @@ def test_what_the_card_promises(tmp_path):
     assert card.startswith("# Anonymized ratings\n")
     assert 'some-method (k = 2, hierarchy = "ndgh")' in card
     assert "every record equals at least 1 other on every cell" in card
-    assert "smallest group 2" in card
-    assert "- People of whom a rating is disclosed: 40.0%." in card
-    assert "- People of whom it is shown that they rated something: 40.0%." in card
-    assert "- People left out without a rating on these items: 20 % or more." in card
+    assert "smallest class 2" in card
+    assert "- Attribute disclosure (certain): 40.0%." in card
+    assert "- Existence disclosure: 40.0%." in card
+    assert "- People without a rating on the released items: 20 % or more." in card
     assert "do not cover a second release" in card
     assert "not hiding what you rated" in card
     assert "Licence" in card
@@ -98,7 +98,7 @@ def test_a_release_for_queries_says_so_first(tmp_path):
     small().release(attributes="exact").save(tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.splitlines()[0].startswith("**Not for publication")
-    assert "| records.parquet | age | personal attribute, exactly as it was |" in card
+    assert "| records.parquet | age | personal attribute, unchanged |" in card
     described = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
     assert "Not for publication" in described["description"]
 
@@ -107,15 +107,15 @@ def test_what_was_left_out_is_said():
     facts = {"records": 1, "items": 1, "classes": 1}
     scale = {"minimum": 1, "maximum": 5, "step": 1}
     dropped = Manifest(method="m", scale=scale, rare_items_dropped="under 5 %", **facts)
-    assert "- Items left out because too few rated them: under 5 %." in dataset_card(dropped)
+    assert "- Items suppressed for too few raters: under 5 %." in dataset_card(dropped)
     card = dataset_card(dropped.model_copy(update={"users_without_rating": "more"}))
     assert "Ratings of 1 item by 1 person on the scale from 1 to 5 in steps of 1," in card
     assert "- 1 class of records that are equal in every cell\n" in card
-    assert "- People left out without a rating on these items: 20 % or more." in card
+    assert "- People without a rating on the released items: 20 % or more." in card
     facts |= {"rare_items": "keep", "imputed_cells": "under 20 %"}
     kept = Manifest(method="m", scale=scale, **facts)
-    assert "rated were kept" in dataset_card(kept)
-    assert "- Cells invented: under 20 %." in dataset_card(kept)
+    assert "rated are kept" in dataset_card(kept)
+    assert "- Imputed cells: under 20 %." in dataset_card(kept)
     assert "No privacy model is claimed" in dataset_card(kept)
 
 

@@ -79,29 +79,32 @@ def without(name: str) -> Any:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda facts: facts | {"dummy_records": 2}, "counts other invented records"),
-        (lambda facts: facts | {"dummy_records": None}, "counts other invented records"),
-        (chained(invented=[0, 1]), "counts other invented records"),
-        (chained(invented=[0, 1, 9]), "does not belong to its users"),
-        (chained(invented=[0, 1, -1]), "is no number"),
-        (chained(invented=[0, 1, True]), "is no number"),
-        (chained(groups=[0] * 8), "does not belong to its users"),
-        (chained(groups=["0"] * 9), "is no number"),
-        (chained(gone_groups=[0, 1]), "does not belong to its users"),
-        (chained(gone_groups=[0, 1, 2**80]), "is no number"),
-        (chained(gone=["1", "1", "2"]), "does not belong to its users"),
-        (chained(gone=["2", "1", "3"]), "does not belong to its users"),
-        (chained(gone=[1, 2, 3]), "no str"),
-        (chained(more=1), "fields that a receipt does not have"),
-        (chained(after=5), "not complete"),
-        (chained(earlier="3"), "not complete"),
-        (chained(earlier=True), "not complete"),
-        (chained(earlier=-1), "more groups of earlier releases than there can be"),
-        (chained(earlier=2**70), "more groups of earlier releases than there can be"),
-        *((without(name), "not complete") for name in ("after", "groups", "gone", "invented")),
+        (lambda facts: facts | {"dummy_records": 2}, "number of dummy records is not"),
+        (lambda facts: facts | {"dummy_records": None}, "number of dummy records is not"),
+        (chained(dummies=[0, 1]), "number of dummy records is not"),
+        (chained(dummies=[0, 1, 9]), "does not fit its users"),
+        (chained(dummies=[0, 1, -1]), "not a group number"),
+        (chained(dummies=[0, 1, True]), "not a group number"),
+        (chained(groups=[0] * 8), "does not fit its users"),
+        (chained(groups=["0"] * 9), "not a group number"),
+        (chained(left_before_groups=[0, 1]), "does not fit its users"),
+        (chained(left_before_groups=[0, 1, 2**80]), "not a group number"),
+        (chained(left_before=["1", "1", "2"]), "does not fit its users"),
+        (chained(left_before=["2", "1", "3"]), "does not fit its users"),
+        (chained(left_before=[1, 2, 3]), "not a text"),
+        (chained(more=1), "unknown keys"),
+        (chained(after=5), "is incomplete"),
+        (chained(earlier="3"), "is incomplete"),
+        (chained(earlier=True), "is incomplete"),
+        (chained(earlier=-1), "more groups than possible"),
+        (chained(earlier=2**70), "more groups than possible"),
+        *(
+            (without(name), "is incomplete")
+            for name in ("after", "groups", "left_before", "dummies")
+        ),
         (lambda facts: facts | {"records": [0] * 9}, "one to one"),
         (lambda facts: facts | {"records": [*facts["records"][:-1], 12]}, "one to one"),
-        (lambda facts: facts | {"chain": []}, "chain is missing or no dict"),
+        (lambda facts: facts | {"chain": []}, "chain is missing or not of type dict"),
     ],
 )
 def test_a_damaged_chain(saved: tuple[Path, Release], change: Any, message: str) -> None:
@@ -115,9 +118,9 @@ def test_a_damaged_chain(saved: tuple[Path, Release], change: Any, message: str)
 def test_who_is_in_this_release_is_not_gone(saved: tuple[Path, Release]) -> None:
     folder, _ = saved
     facts = json.loads((folder / "receipt").read_text())
-    forged = chained(gone=facts["users"][:3])(facts)
+    forged = chained(left_before=facts["users"][:3])(facts)
     (folder / "receipt").write_text(signed(forged))
-    with pytest.raises(ReleaseError, match="does not belong to its users"):
+    with pytest.raises(ReleaseError, match="does not fit its users"):
         read_receipt(folder / "receipt")
 
 

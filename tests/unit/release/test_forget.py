@@ -79,20 +79,20 @@ def test_a_receipt_without_its_people(two: Path, monkeypatch: pytest.MonkeyPatch
     assert found.to_dict() == {
         "people": 3,
         "unknown": [3],
-        "receipts": [
+        "key_files": [
             {
-                "receipt": str(two / "a.json"),
+                "key_file": str(two / "a.json"),
                 "release": before[0]["release"],
                 "folders": (),
                 "records": 2,
-                "gone": 0,
+                "left_before": 0,
             },
             {
-                "receipt": str(two / "b.json"),
+                "key_file": str(two / "b.json"),
                 "release": before[1]["release"],
                 "folders": (str(two / "b"),),
                 "records": 1,
-                "gone": 1,
+                "left_before": 1,
             },
         ],
         "rewritten": True,
@@ -103,7 +103,7 @@ def test_a_receipt_without_its_people(two: Path, monkeypatch: pytest.MonkeyPatch
     assert sorted(path.name for path in two.iterdir()) == ["a", "a.json", "b", "b.json"]
     for path, was in zip(receipts(two), before, strict=True):
         facts = json.loads(path.read_text())
-        assert not {"1", "7"} & {*facts["users"], *facts.get("chain", {}).get("gone", [])}
+        assert not {"1", "7"} & {*facts["users"], *facts.get("chain", {}).get("left_before", [])}
         assert facts["release"] == was["release"]
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert facts["ratings"] == facts["digest"] == ""
@@ -111,7 +111,11 @@ def test_a_receipt_without_its_people(two: Path, monkeypatch: pytest.MonkeyPatch
         assert dict(zip(facts["users"], facts["records"], strict=True)) == kept
     own = read_receipt(two / "b.json")
     groups = dict(zip(before[1]["users"], before[1]["chain"]["groups"], strict=True))
-    gone = dict(zip(before[1]["chain"]["gone"], before[1]["chain"]["gone_groups"], strict=True))
+    gone = dict(
+        zip(
+            before[1]["chain"]["left_before"], before[1]["chain"]["left_before_groups"], strict=True
+        )
+    )
     assert own.chain.forgotten.tolist() == [groups["7"], gone["1"]]
     assert own.chain.gone_group.tolist() == [gone["2"]]
     assert [back(two, name).n_people for name in "ab"] == [10, 9]
@@ -136,18 +140,18 @@ def test_one_after_the_other_is_both_at_once(two: Path) -> None:
     for path, facts in zip(receipts(two), at_once, strict=True):
         later = json.loads(path.read_text())
         assert later["users"] == facts["users"]
-        assert sorted(later["forgotten"]) == sorted(facts["forgotten"])
+        assert sorted(later["erased"]) == sorted(facts["erased"])
         if "chain" in facts:
-            known = len(facts["forgotten"])
+            known = len(facts["erased"])
             for part in (slice(known), slice(known, None)):
-                own, other = (each["chain"]["forgotten"][part] for each in (later, facts))
+                own, other = (each["chain"]["erased"][part] for each in (later, facts))
                 assert sorted(own) == sorted(other)
 
 
 def test_a_dry_run_only_tells(two: Path) -> None:
     before = [path.read_bytes() for path in receipts(two)]
     found = forget(["7"], receipts(two), dry_run=True)
-    assert [held.records for held in found.receipts] == [1, 1]
+    assert [held.records for held in found.key_files] == [1, 1]
     assert not found.rewritten
     assert [path.read_bytes() for path in receipts(two)] == before
 
@@ -217,7 +221,7 @@ def test_releases_of_other_layouts(method: Any, tmp_path: Path) -> None:
         private = vars(release.private) | {"original": rest}
         verify_folder(tmp_path / "a", type(release.private)(**private))
     if release.manifest.layout == "profile":
-        with pytest.raises(UnmetError, match="lost somebody"):
+        with pytest.raises(UnmetError, match="lost members"):
             method.anonymize(rest, rng=0, after=release)
 
 
@@ -232,12 +236,12 @@ def test_everybody_is_forgotten(two: Path) -> None:
 @pytest.mark.parametrize(
     ("users", "names", "message"),
     [
-        ([], ["a.json"], "nobody is named"),
-        (["7"], [], "no receipt"),
-        (["7"], ["a.json", "./a.json"], "or one twice"),
+        ([], ["a.json"], "no user given"),
+        (["7"], [], "no key file given"),
+        (["7"], ["a.json", "./a.json"], "a key file twice"),
         (["7"], ["a.json", "nowhere"], "cannot be read"),
         (["7"], ["a.json", "damaged"], "damaged"),
-        (["7"], ["a.json", "a/release.json"], "no private receipt"),
+        (["7"], ["a.json", "a/release.json"], "not a private key file"),
     ],
 )
 def test_what_is_refused_changes_nothing(
@@ -252,9 +256,9 @@ def test_what_is_refused_changes_nothing(
 
 
 def test_a_release_of_no_receipt_is_refused(two: Path) -> None:
-    with pytest.raises(ReleaseError, match="none of the receipts is of this release"):
+    with pytest.raises(ReleaseError, match="none of the key files belongs to this release"):
         forget(["7"], [two / "a.json"], releases=[two / "b"])
-    with pytest.raises(ReleaseError, match="is no release"):
+    with pytest.raises(ReleaseError, match="not a release"):
         forget(["7"], [two / "a.json"], releases=[two / "nowhere"])
     assert "7" in json.loads((two / "a.json").read_text())["users"]
 

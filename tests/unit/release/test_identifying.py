@@ -76,7 +76,7 @@ def test_half_may_have_a_value_of_their_own() -> None:
 
 def test_a_name_is_refused_and_leaving_it_out_is_what_is_advised() -> None:
     ratings = people(name=NAMES, city=CITIES, age=[20.0 + u for u in range(N)])
-    told = r"attribute 'name' has 12 different values among 12 people, 12 of them one person's"
+    told = r"attribute 'name' has 12 different values among 12 people, 12 unique to one person"
     with pytest.raises(ConfigError, match=told) as error:
         released(ratings)
     assert '(quasi_identifiers=["city", "age"])' in str(error.value)
@@ -113,7 +113,7 @@ def test_the_audit_finds_lists_of_names_on_the_release_alone() -> None:
     found = judge_identifying(named)
     assert found is not None
     assert not found.passed
-    assert "city (12 different values among 12 people, 12 of them one person's alone)" in found.text
+    assert "city (12 different values among 12 people, 12 unique to one person alone)" in found.text
     pairs = [f"street {u // 2}" for u in range(N)]
     assert named_in(listing(release, "city", pairs)) == {}
 

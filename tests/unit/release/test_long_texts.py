@@ -76,7 +76,7 @@ def test_a_column_that_is_not_declared_is_not_decoded(
     monkeypatch.setattr(read, "read_texts", noted)
     repeated(saved / "records.parquet", "age", "x" * LONG)
     mend(saved)
-    assert failing(saved).endswith("personal attributes other than release.json names")
+    assert failing(saved).endswith("personal attributes differ from release.json")
     assert decoded == ["items.parquet"]
 
 
@@ -105,7 +105,7 @@ def test_what_stands_of_columns_does_not_end_the_process(tmp_path: Path) -> None
 def test_texts_of_a_readable_table(saved: Path) -> None:
     repeated(saved / "table.parquet", "values", "x" * LONG)
     mend(saved)
-    assert "table.parquet does not say what the exact files say" in failing(saved)
+    assert "table.parquet contradicts the exact files" in failing(saved)
 
 
 def test_texts_in_lists_count_as_often_as_they_stand_there(

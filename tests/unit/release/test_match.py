@@ -45,7 +45,7 @@ def test_whatever_it_was_made_of_is_welcome(ratings: Ratings, hierarchy: str) ->
 )
 def test_a_user_who_fits_no_class(row: dict[int, float]) -> None:
     others = table([*ROWS[:3], row], SCALE)
-    with pytest.raises(ConfigError, match="1 of 4 users looked up in the ratings fit no class"):
+    with pytest.raises(ConfigError, match="1 of 4 sampled users of the ratings fit no class"):
         Match(MADE, others).refuse_unknown_users()
     with pytest.raises(ConfigError, match="not made of them"):
         ScoreboardRH().run(MADE, Knowledge(known=1), original=others, rng=0)

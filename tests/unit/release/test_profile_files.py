@@ -118,16 +118,16 @@ def test_the_card(tmp_path, monkeypatch, kind):
     release = small(kind).release(claims=(claim("review-graph", k=2), claim("diversity", b=1, l=1)))
     release.save(tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    head = card.split("## What is promised")[0]
-    assert "Every class has one profile" in head
-    assert ("null means that nobody of the class did" in head) == (kind == "simple")
-    assert "every record equals at least 1 other, item by item" in card
-    assert "shown by the profiles of at least 1 different groups" in card or "covered by" in card
-    assert "a rating is disclosed" not in card
-    assert "null alone has no row" not in card
-    assert ("rest on the rating of one person" in head) == (kind in ("padded", "simple"))
+    head = card.split("## Claims and their limits")[0]
+    assert "Each class has one profile" in head
+    assert ("null means that no member did" in head) == (kind == "simple")
+    assert "every record equals at least 1 other on every item" in card
+    assert "covered by the profiles of at least 1 classes" in card
+    assert "Attribute disclosure (certain)" not in card
+    assert "can only be null has no row" not in card
+    assert ("rest on one person's rating" in head) == (kind in ("padded", "simple"))
     assert ("as if it were one person" in head) == (kind == "pooled")
-    assert ("as if it were one person" in card.split("## What is promised")[1]) == (
+    assert ("as if it were one person" in card.split("## Claims and their limits")[1]) == (
         kind == "pooled"
     )
     names = ran(tmp_path / "out", monkeypatch)
@@ -145,10 +145,10 @@ def test_the_card_says_how_few_raters_make_a_null(tmp_path):
     original = table(ROWS, STARS)
     profile(original, [0, 0, 1, 1], "simple", 0.5, 2).release().save(tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "null means that fewer than 2 of the class did" in card
+    assert "null means that fewer than 2 members did" in card
     assert "A null says that fewer than 2 of the class rated the item." in card
     assert "nobody of the class" not in card
-    assert "only not their name" not in card
+    assert "without the name" not in card
 
 
 def cell(row: int, item: int, level: int):
@@ -203,7 +203,7 @@ def lone(told):
 DAMAGE = {
     "a level above the scale": (cell(0, 2, 10), "a level beyond the scale", False),
     "a null in padded": (cell(0, 2, 0), "a null in a profile of kind padded", False),
-    "a mean moved": (cell(1, 1, 3), "the whole class rated is not their mean", True),
+    "a mean moved": (cell(1, 1, 3), "rated by the whole class is not its mean", True),
     "out of order": (cell(1, 0, 1), "not sorted by content", False),
     "a class twice": (
         lambda told: put("profile", 1, told["profile"][0])(told),
@@ -216,13 +216,13 @@ DAMAGE = {
         "not sorted by content",
         False,
     ),
-    "a size that lies": (put("size", 0, 3), "sizes are not those of the records", False),
+    "a size that lies": (put("size", 0, 3), "sizes differ from the records", False),
     "a group that lies": (put("group", 1, 2), "classes are not 0, 1, 2", False),
     "a class too few": (lambda told: permute(told, [0]), "2 classes in the records, 1", False),
     "a class more": (
         lambda told: [told[n].append(v) for n, v in
                       (("group", 2), ("size", 1), ("profile", b"\x09\x09\x09"))],
-        "sizes are not those of the records",
+        "sizes differ from the records",
         False,
     ),
     "too wide": (width, "not a byte for each item", False),
@@ -311,11 +311,11 @@ def test_every_cell_of_every_level_is_checked_against_the_truth(tmp_path, kind):
         ({"items": 2}, "count: items"),
         ({"users_rating_disclosed": 0.0}, "disclosure share"),
         ({"users_rating_exists": 0.0}, "disclosure share"),
-        ({"profile_step": None}, "a profile step that is none"),
-        ({"profile_step": 0}, "a profile step that is none"),
-        ({"profile_step": 10**400}, "a profile step that is none"),
+        ({"profile_step": None}, "the profile step is not a positive number"),
+        ({"profile_step": 0}, "the profile step is not a positive number"),
+        ({"profile_step": 10**400}, "the profile step is not a positive number"),
         ({"profile_step": float("nan")}, "cannot be read"),
-        ({"profile_step": "0.5"}, "a profile step that is none"),
+        ({"profile_step": "0.5"}, "the profile step is not a positive number"),
         ({"profile_step": 0.7}, "does not divide the scale"),
         ({"profile_step": 0.001}, "does not divide the scale"),
         ({"profile_step": 2}, "a level beyond the scale"),
@@ -330,7 +330,7 @@ def test_every_cell_of_every_level_is_checked_against_the_truth(tmp_path, kind):
         ({"users_deleted": "under 1 %"}, "band: users_deleted: under 1 % said, none is true"),
         ({"users_without_rating": None}, "band: users_without_rating: no band"),
         ({"rare_items_dropped": 0}, "band: rare_items_dropped: no band"),
-        ({"profile": "simple"}, "not the mean of those who rated"),
+        ({"profile": "simple"}, "not the mean of its raters"),
         ({"claims": [{"model": "review-graph", "parameters": {}, "verified": {}}]}, "asks for"),
         ({"claims": [{"model": "diversity", "parameters": {"b": 1}, "verified": {}}]}, "asks for"),
         (
@@ -365,20 +365,20 @@ def test_the_settings_name_the_same_kind_as_the_manifest(tmp_path, said):
     release = small().release(**told)
     release.save(tmp_path / "out")
     lie = {"profile": said, "single_rater_cells": None}
-    with pytest.raises(InternalError, match="another kind or step of profile"):
+    with pytest.raises(InternalError, match="kind or step of profile differ"):
         replace(release, manifest=release.manifest.model_copy(update=lie)).save(tmp_path / "no")
     assert not (tmp_path / "no").exists()
     say(tmp_path / "out", **lie)
     for how in (read_release, verify_folder):
-        with pytest.raises(ReleaseError, match="another kind or step of profile"):
+        with pytest.raises(ReleaseError, match="kind or step of profile differ"):
             how(tmp_path / "out")
-    with pytest.raises(InternalError, match="another kind or step of profile"):
+    with pytest.raises(InternalError, match="kind or step of profile differ"):
         small().release(**told | {"config": {}}).save(tmp_path / "no")
 
 
 def test_settings_that_are_none_are_damage(tmp_path):
     small().release().save(tmp_path / "out")
-    for config, message in (([], "settings that are none"), ({"min_raters": "2"}, "min_raters")):
+    for config, message in (([], "not an object"), ({"min_raters": "2"}, "min_raters")):
         say(tmp_path / "out", config=config)
         with pytest.raises(ReleaseError, match=message):
             verify_folder(tmp_path / "out")
@@ -416,14 +416,14 @@ def test_diversity_is_counted_as_defined(tmp_path_factory, drawn, b, l):  # noqa
 def test_fake_edges_are_declared_and_counted(tmp_path):
     drawn = small("simple")
     drawn.levels[1][0] = 5  # nobody of the second group rated the first item
-    with pytest.raises(InternalError, match="not the mean of those who rated"):
+    with pytest.raises(InternalError, match="not the mean of its raters"):
         drawn.release().save(tmp_path / "out")
     release = drawn.release(claims=(claim("review-graph", k=2), claim("diversity", b=1, l=1)))
     assert release.exact.imputed_cells == 1 / 5
     release.save(tmp_path / "out")
     assert read_release(tmp_path / "out").manifest.imputed_cells == "more"
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "Cells invented: 20 % or more. They rest on nobody's rating" in card
+    assert "Imputed cells: 20 % or more. They rest on no rating of the class" in card
 
 
 @pytest.mark.parametrize("min_raters", [1, 2, 3])
@@ -442,10 +442,10 @@ def test_what_enough_rated_is_no_fake_edge(tmp_path, min_raters):
             if raters[item] < min_raters:
                 release.save(tmp_path / f"{row}{item}")
                 continue
-            with pytest.raises(InternalError, match="not the mean of those who rated it"):
+            with pytest.raises(InternalError, match="not the mean of its raters"):
                 release.save(tmp_path / "no")
             forged.levels[row][item] = 0
-            with pytest.raises(InternalError, match="that its class does not show"):
+            with pytest.raises(InternalError, match="does not show an original rating"):
                 forged.release(claims=claims).save(tmp_path / "no")
 
 
@@ -520,7 +520,7 @@ def test_an_item_that_k_people_rated_is_not_rare(tmp_path, k, rare):
     drawn = profile(original, [0, 0, 0, 0], "padded", 0.5, pads=[[3.0, 3.0]] * 4)
     release = drawn.release(rare_items="drop", claims=(claim("review-graph", k=k),))
     if rare:
-        with pytest.raises(InternalError, match="an item rated by fewer than 3 users"):
+        with pytest.raises(InternalError, match="an item has fewer than 3 raters"):
             release.save(tmp_path / "out")
     else:
         release.save(tmp_path / "out")

@@ -197,10 +197,10 @@ def test_a_quasi_identifier_that_leaves_somebody_out_is_caught(grouping: Groupin
 @pytest.mark.parametrize(
     ("ends", "message"),
     [
-        ({"low": -np.inf}, "from another edge"),
-        ({"low": 3.0}, "from another edge"),
-        ({"low": 20.0}, "from another edge"),
-        ({"high": 41.0}, "to another edge"),
+        ({"low": -np.inf}, "does not start at the nearest edge"),
+        ({"low": 3.0}, "does not start at the nearest edge"),
+        ({"low": 20.0}, "does not start at the nearest edge"),
+        ({"high": 41.0}, "does not end at the nearest edge"),
     ],
 )
 def test_a_range_is_that_of_its_members(tmp_path: Path, ends: dict, message: str) -> None:
@@ -217,7 +217,7 @@ def test_a_list_has_no_value_of_nobody(tmp_path: Path) -> None:
     jobs = release.attributes.column("job")
     told = [said + ["zz"] * (said == [None, "a"]) for said in jobs.to_pylist()]
     broken = release.attributes.set_column(1, "job", pa.array(told, jobs.type))
-    with pytest.raises(InternalError, match="a value of nobody in its class"):
+    with pytest.raises(InternalError, match="a value that no member has"):
         replace(release, attributes=broken).save(tmp_path / "out")
 
 
@@ -229,13 +229,13 @@ TREE = ["a;A;*", "d;A;*", "b;B;*", "c;B;*", "e;B;*", "x;C;*", "y;C;*"]
     ("second", "lines", "message"),
     [
         (["b", "c", "e"], TREE, None),
-        (["b", "c"], TREE, "a value of nobody"),
-        (["a", "b", "c", "d", "e", "x", "y"], TREE, "a value of nobody"),
-        (["b", "c", "e", "zz"], TREE, "a value of nobody"),
+        (["b", "c"], TREE, "a value that no member has"),
+        (["a", "b", "c", "d", "e", "x", "y"], TREE, "a value that no member has"),
+        (["b", "c", "e", "zz"], TREE, "a value that no member has"),
         (["b", "e"], TREE, "outside its list"),
-        ([None, "b", "c", "e"], TREE, "told of nobody"),
-        (["b", "c", "e"], None, "the owner does not have"),
-        (["b", "c", "e"], [["b"]], "the owner does not have"),
+        ([None, "b", "c", "e"], TREE, "no member lacks it"),
+        (["b", "c", "e"], None, "the owner has no hierarchy"),
+        (["b", "c", "e"], [["b"]], "the owner has no hierarchy"),
     ],
 )
 def test_with_a_hierarchy_a_list_is_what_it_joins(
@@ -259,7 +259,7 @@ def test_with_a_hierarchy_a_list_is_what_it_joins(
         for file in ("README.md", "croissant.json"):
             told = (tmp_path / "out" / file).read_text(encoding="utf-8")
             assert "every value that a recipe or a hierarchy joins" in told
-            assert "a sorted list of the values among them" not in told
+            assert "a sorted list of their values" not in told
         return
     with pytest.raises(InternalError, match=message):
         release.save(tmp_path / "out")
@@ -317,29 +317,29 @@ def swap_classes(columns: dict[str, list]) -> None:
 DAMAGE = {
     "a lower end": (ages(20.5, np.inf, False), "outside its range", None),
     "an upper end": (ages(4.0, 30.0, False), "outside its range", None),
-    "a null too many": (ages(4.0, np.inf, True), "told of nobody", None),
+    "a null too many": (ages(4.0, np.inf, True), "no member lacks it", None),
     "a null too few": (
         at("age", (4, 5), {"low": 22.0, "high": np.inf, "null": False}),
-        "missing attribute that is not told",
+        "missing attribute is not stated",
         None,
     ),
-    "crossed ends": (ages(30.0, 20.0, False), "without ends", "out of order or empty"),
-    "one end": (ages(20.0, None, False), "without ends", "out of order or empty"),
-    "no end and no null": (ages(None, None, False), "without ends", "out of order or empty"),
-    "no flag": (ages(20.0, 30.0, None), "says nothing", "out of order or empty"),
-    "no width": (ages(20.0, 20.0, False), "without ends", "out of order or empty"),
+    "crossed ends": (ages(30.0, 20.0, False), "without ends", "empty or not sorted"),
+    "one end": (ages(20.0, None, False), "without ends", "empty or not sorted"),
+    "no end and no null": (ages(None, None, False), "without ends", "empty or not sorted"),
+    "no flag": (ages(20.0, 30.0, None), "says nothing", "empty or not sorted"),
+    "no width": (ages(20.0, 20.0, False), "without ends", "empty or not sorted"),
     "no number": (ages(20.0, float("nan"), False), "differ|without ends", "differ|out of order"),
-    "nothing said": (at("age", (0, 1, 2, 3), None), "says nothing", "out of order or empty"),
+    "nothing said": (at("age", (0, 1, 2, 3), None), "says nothing", "empty or not sorted"),
     "a value too few": (jobs(None), "outside its list", None),
     "a null value too few": (jobs("a"), "outside its list|class order", None),
     "a null value too many": (
         at("job", (4, 5), [None, "b", "c"]),
-        "told of nobody|class order",
+        "no member lacks it|class order",
         None,
     ),
-    "values unsorted": (jobs("a", None), "empty or not sorted", "out of order or empty"),
-    "a value twice": (jobs(None, "a", "a"), "empty or not sorted", "out of order or empty"),
-    "no value": (jobs(), "empty or not sorted", "out of order or empty"),
+    "values unsorted": (jobs("a", None), "empty or not sorted", "empty or not sorted"),
+    "a value twice": (jobs(None, "a", "a"), "empty or not sorted", "empty or not sorted"),
+    "no value": (jobs(), "empty or not sorted", "empty or not sorted"),
     "within a class": (at("job", (1,), ["z"]), "records of a class differ", "within a class"),
     "ages within a class": (
         at("age", (3,), {"low": 0.0, "high": 99.0, "null": False}),
@@ -356,7 +356,7 @@ DAMAGE = {
     "a column less": (
         lambda c: c.pop("ill") and None,
         "forbidden column",
-        "other than release.json",
+        "differ from release.json",
     ),
 }
 
@@ -376,11 +376,11 @@ def test_damage_with_mended_hashes_is_found(saved: tuple[Path, Any], kind: str) 
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
-        ("age", ["20-30"] * 8, "type string|no range and no list"),
-        ("age", [20.0] * 8, "type double|no range and no list"),
-        ("job", [[1, 2]] * 8, "type list<.*int64>|no range and no list"),
-        ("ill", [1] * 8, "neither number nor text|no number or text"),
-        ("ill", [["a"]] * 8, "neither number nor text|no number or text"),
+        ("age", ["20-30"] * 8, "type string|neither range nor list"),
+        ("age", [20.0] * 8, "type double|neither range nor list"),
+        ("job", [[1, 2]] * 8, "type list<.*int64>|neither range nor list"),
+        ("ill", [1] * 8, "neither number nor text|neither number nor text"),
+        ("ill", [["a"]] * 8, "neither number nor text|neither number nor text"),
     ],
 )
 def test_columns_must_be_of_their_type(
@@ -409,7 +409,7 @@ def test_columns_must_be_of_their_type(
         (
             {"quasi_identifiers": ["age"], "sensitive_attributes": ["job", "ill"]},
             "neither number nor text",
-            "no number or text",
+            "neither number nor text",
         ),
         ({"attributes": "exact"}, "of a release that has none", "exact for the audience publish"),
         ({"attributes": "none"}, "of a release that has none", "not those"),
@@ -561,15 +561,15 @@ def test_what_the_card_says(saved: tuple[Path, Any]) -> None:
     assert card.startswith("# Anonymized ratings\n")
     assert "| records.parquet | age | personal attribute, the same for all records of a" in card
     assert "from low to below high" in card
-    assert "a sorted list of the values among them" in card
-    assert "| records.parquet | ill | sensitive personal attribute, exactly as it was |" in card
+    assert "a sorted list of their values" in card
+    assert "| records.parquet | ill | sensitive personal attribute, unchanged |" in card
     assert "every record equals at least 1 other on every cell and quasi-identifier;" in card
     assert "l-diversity (l = 2, attribute = ill): every class has at least this many" in card
     assert "fewest different values in a class 2" in card
-    assert "Sensitive attributes stand here as they were." in card
+    assert "Sensitive attributes are unchanged." in card
     assert "By ratings and quasi-identifiers the records of a class are equal; with these" in card
-    assert "- Records alone in their class with their sensitive attributes: 50.0%." in card
-    assert "records with equal cells and quasi-identifiers have equal numbers" in card
+    assert "- Records unique in their class by sensitive attributes: 50.0%." in card
+    assert "records with equal cells and quasi-identifiers have the same number" in card
 
 
 @pytest.mark.filterwarnings("ignore")  # the libraries that mlcroissant stands on deprecate much

@@ -112,7 +112,7 @@ def refused(place: Path, lines: list[list[Any]]) -> None:
     write(place, lines)
     mend(place.parent)
     for read in (verify_folder, read_release):
-        with pytest.raises(ReleaseError, match=rf"{place.name} does not say what the exact files"):
+        with pytest.raises(ReleaseError, match=rf"{place.name} contradicts the exact files"):
             read(place.parent)
 
 
@@ -345,7 +345,7 @@ def test_above_a_size_the_command_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     assert "`starshade data convert FOLDER --out table.csv` writes CSV" in card
     there, card = said({"table.parquet": 3})
     assert there == set()
-    assert "`starshade data convert FOLDER --out table.parquet` (or `.csv`) writes them" in card
+    assert "`starshade data convert FOLDER --out table.parquet` (or `.csv`) writes" in card
 
 
 def test_what_is_for_queries_stays_with_its_owner(tmp_path: Path) -> None:
@@ -359,7 +359,7 @@ def test_what_is_for_queries_stays_with_its_owner(tmp_path: Path) -> None:
     with watch(cast("Reporter", watcher)):
         assert release.to_arrow().column_names[-1] == "null_possible"  # no attributes
         sets().to_arrow()
-    assert heard == ["these rows are of a release that may only stand behind the query service"]
+    assert heard == ["not for publication: this release may only be used behind the query service"]
     for name in READABLE:
         assert stat.S_IMODE((tmp_path / "out" / name).stat().st_mode) == 0o600
     head, *rows = lines_of(tmp_path / "out" / "records.csv")

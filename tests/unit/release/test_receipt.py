@@ -143,7 +143,7 @@ def test_the_receipt_of_another_release_is_refused(saved):
     read_release(folder / "same", private=folder / "receipt.json")  # equal bytes are the same
     other = small().release(config={"k": 3})
     other.save(folder / "other")
-    with pytest.raises(ReleaseError, match="receipt of another release"):
+    with pytest.raises(ReleaseError, match="belongs to another release"):
         read_release(folder / "other", private=folder / "receipt.json")
     with pytest.raises(ReleaseError, match=r"no release\.json"):
         read_receipt(folder / "receipt.json", folder)
@@ -152,18 +152,18 @@ def test_the_receipt_of_another_release_is_refused(saved):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"receipt": 4}, r"format 4; this version reads 3\n.*that wrote it"),
-        (
-            {"receipt": 1},
-            r"format 1; this version reads 3\n.*Make it anew .* with the same options",
-        ),
-        ({"seed": "1"}, "seed is missing or no int"),
-        ({"seed": True}, "seed is missing or no int"),
-        ({"ratings": None}, "ratings is missing or no str"),
-        ({"users": None}, "users is missing or no list"),
-        ({"more": 1}, "fields that a receipt does not have"),
-        ({"users": ["7", 10, "007", "b", "ü-user"]}, "entry 2 of users is no str"),
-        ({"records": [0, 1, 2, 3, 4.0]}, "entry 5 of records is no int"),
+        ({"key_file": 5}, r"format 5; this version reads 3 and 4\n.*that wrote it"),
+        ({"key_file": 1}, r"format 1; this version reads 3 and 4\n.*with the same options"),
+        ({"key_file": 3}, "key_file does not belong to format 3"),
+        ({"receipt": 4}, "receipt does not belong to format 4"),
+        ({"receipt": 3}, "a key of a later format"),
+        ({"seed": "1"}, "seed is missing or not of type int"),
+        ({"seed": True}, "seed is missing or not of type int"),
+        ({"ratings": None}, "ratings is missing or not of type str"),
+        ({"users": None}, "users is missing or not of type list"),
+        ({"more": 1}, "unknown keys"),
+        ({"users": ["7", 10, "007", "b", "ü-user"]}, "entry 2 of users is not of type str"),
+        ({"records": [0, 1, 2, 3, 4.0]}, "entry 5 of records is not of type int"),
         ({"records": [0, 1, 2, 3, 3]}, "one to one"),
         ({"records": [0, 1, 2, 3, 5]}, "one to one"),
         ({"records": [0, 1, 2, 3, 2**70]}, "one to one"),
@@ -185,7 +185,7 @@ def test_a_damaged_receipt(saved, change, message):
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{}", b"\xff\xfe", b'{"receipt": {}}'])
 def test_a_file_that_is_no_receipt(tmp_path, raw):
     (tmp_path / "file").write_bytes(raw)
-    with pytest.raises(ReleaseError, match="no private receipt"):
+    with pytest.raises(ReleaseError, match="not a private key file"):
         read_receipt(tmp_path / "file")
     with pytest.raises(ReleaseError, match="cannot be read"):
         read_receipt(tmp_path / "nowhere")
@@ -276,7 +276,7 @@ def test_other_ratings_are_refused_and_the_same_looked_up_once(saved, monkeypatc
     for _ in range(3):
         _ = Match(back, truth).row_of_user
     assert len(counted) == 1
-    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+    with pytest.raises(ConfigError, match="made of other ratings"):
         _ = Match(back, other).row_of_user
 
 
@@ -299,5 +299,5 @@ def test_what_a_receipt_and_its_release_both_say_must_agree(saved):
     for name, value in others.items():
         facts = json.loads((folder / "receipt.json").read_text())
         (folder / "forged.json").write_text(signed(facts | {name: value}))
-        with pytest.raises(ReleaseError, match=rf"its receipt differ in {name}: one of"):
+        with pytest.raises(ReleaseError, match=rf"the key file differ in {name}: one of"):
             read_release(folder / "out", private=folder / "forged.json")

@@ -84,7 +84,7 @@ def test_what_was_written_is_read_back(tmp_path_factory, drawn, nulls) -> None:
     assert back.groups.tolist() == release.groups.tolist()
     assert back.private.link.record.tolist() == release.private.link.record.tolist()
     found = verify_folder(place / "out", replace(back.private, original=original))
-    assert found["claims"][0]["verified"] == {"smallest_group_at_least": 1}
+    assert found["claims"][0]["verified"] == {"smallest_class_at_least": 1}
     assert release.to_csv(place / "out.csv") == 0
     lines = (place / "out.csv").read_text().splitlines()
     assert len(lines) == 1 + sum(len(row) for row in rows)
@@ -106,8 +106,8 @@ def test_suppression_invents_nothing_and_says_who_is_gone(tmp_path) -> None:
     assert release.exact.users_deleted == 3
     release.save(tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "People left out by the method: 20 % or more" in card
-    assert "Every record is one person's ratings, unchanged" in card
+    assert "People suppressed by the method: 20 % or more" in card
+    assert "Each record holds one person's ratings, unchanged" in card
     moved = [{**ROWS[0], 1: 4}, *ROWS[1:]]
     with pytest.raises(InternalError, match="a rating changed by a method that changes none"):
         released(table(ROWS, STARS), moved, method="suppress").save(tmp_path / "b")
@@ -130,12 +130,12 @@ def test_a_claim_holds_a_list_of_item_keys(tmp_path) -> None:
     released(table(shown, STARS), claims=(claim,)).save(tmp_path / "out")
     said = json.loads((tmp_path / "out" / "release.json").read_text())["claims"]
     assert said[0]["parameters"]["sensitive"] == ["2"]
-    assert said[0]["verified"] == {"smallest_group_at_least": 2}
+    assert said[0]["verified"] == {"smallest_class_at_least": 2}
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert 'sensitive = ["2"]' in card
     assert "at least 1 other whose rating of every item that is not sensitive is within 0" in card
     assert "Near is not equal" in card
-    assert "Ratings of the sensitive items are not counted as known" in card
+    assert "Ratings of the sensitive items are unchanged and do not count as known" in card
     assert read_release(tmp_path / "out").manifest.claims[0].parameters["sensitive"] == ["2"]
 
 

@@ -167,7 +167,7 @@ except Exception as error:
 """
     done = run(code)
     assert done.stdout.startswith("OutputError"), done
-    assert "larger than a file may be here" in done.stdout
+    assert "exceeds the largest file size allowed here" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 
@@ -268,5 +268,5 @@ def test_nothing_private_enters_any_file(tmp_path):
 
 
 def test_reading_what_is_no_release(tmp_path):
-    with pytest.raises(ReleaseError, match="is no release"):
+    with pytest.raises(ReleaseError, match="not a release"):
         read_release(tmp_path)

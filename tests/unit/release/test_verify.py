@@ -132,9 +132,9 @@ def one_item_more(columns):
 
 DAMAGE = {
     # small(): class 0 = {null, 4, 5} · {null, 3}; class 1 = {1} · {2, 5}
-    "a rating outside": ("cells.parquet", set_cell(0, b"\x11"), "rating outside its cell"),
-    "a null outside": ("cells.parquet", set_cell(1, b"\x08"), "null outside its cell"),
-    "a member too few": ("cells.parquet", set_cell(3, b"\x20"), "rating outside its cell"),
+    "a rating outside": ("cells.parquet", set_cell(0, b"\x11"), "rating is outside its cell"),
+    "a null outside": ("cells.parquet", set_cell(1, b"\x08"), "null is outside its cell"),
+    "a member too few": ("cells.parquet", set_cell(3, b"\x20"), "rating is outside its cell"),
     "a member off the scale": ("cells.parquet", set_cell(0, b"\x71"), "cells: a mask"),
     "null alone": ("cells.parquet", set_cell(0, b"\x01"), "cells: a mask"),
     "no member": ("cells.parquet", set_cell(0, b"\x00"), "cells: a mask"),
@@ -164,7 +164,7 @@ DAMAGE = {
         lambda c: c["item"].append("3") or c["name"].append(None),
         "items",
     ),
-    "an item unlisted": ("items.parquet", lambda c: permute(c, [0]), "an item that is not listed"),
+    "an item unlisted": ("items.parquet", lambda c: permute(c, [0]), "an item is not listed"),
     "an attribute less": ("records.parquet", lambda c: c.pop("job") and None, "forbidden column"),
 }
 
@@ -216,8 +216,8 @@ def test_a_changed_byte_is_found(saved):
         ({"config": {"Seed": 3}}, "config: a private setting"),
         ({"config": {"a": [{"b": "/home/me/x.csv"}]}}, "config: a path"),
         ({"seed": 1}, "release.json"),
-        ({"layout": "profile"}, "profile step that is none"),
-        ({"layout": "record"}, "columns missing or unknown"),
+        ({"layout": "profile"}, "profile step is not a positive number"),
+        ({"layout": "record"}, "missing or unknown columns"),
     ],
 )
 def test_what_release_json_says_is_counted_again(saved, facts, message):
@@ -263,17 +263,17 @@ def test_a_link_that_is_none(saved):
 
 
 REAL_DAMAGE = {
-    "a value": ("sets", "values", 0, [-3.5, 4.2], "rating outside"),
-    "a value less": ("sets", "values", 0, [-3.5], "rating outside|class order"),
+    "a value": ("sets", "values", 0, [-3.5, 4.2], "rating is outside"),
+    "a value less": ("sets", "values", 0, [-3.5], "rating is outside|class order"),
     "values unsorted": ("sets", "values", 0, [4.25, -3.5], "not sorted"),
     "no values": ("sets", "values", 0, [], "empty or not sorted"),
-    "null": ("sets", "null", 1, False, "null outside|class order"),
-    "low": ("ranges", "low", 0, -3.0, "class order|rating outside"),
-    "high": ("ranges", "high", 0, 4.0, "rating outside"),
+    "null": ("sets", "null", 1, False, "null is outside|class order"),
+    "low": ("ranges", "low", 0, -3.0, "class order|rating is outside"),
+    "high": ("ranges", "high", 0, 4.0, "rating is outside"),
     "no high": ("ranges", "high", 0, None, "without ends"),
     "crossed": ("ranges", "high", 0, -9.0, "without ends"),
-    "null of a range": ("ranges", "null", 0, True, "misstates null"),
-    "null of a range low": ("ranges", "low", 1, -10.0, "misstates null"),
+    "null of a range": ("ranges", "null", 0, True, "null flag of a range is wrong"),
+    "null of a range low": ("ranges", "low", 1, -10.0, "null flag of a range is wrong"),
 }
 
 
@@ -301,7 +301,7 @@ def test_a_cell_that_nobody_rated_must_be_declared(tmp_path):
     original = table([{0: 1}, {0: 1}], Scale(1, 5, 1), n_items=2)
     grouping = covering(original, np.array([0, 0]), ranges=False)
     grouping.rows[0][1] = ("set", (float("-inf"), 3.0))
-    with pytest.raises(InternalError, match="nobody of its class rated"):
+    with pytest.raises(InternalError, match="without a rating of its class"):
         grouping.release().save(tmp_path / "out")
     grouping.release(imputed_cells=0.5).save(tmp_path / "out")
 
@@ -385,5 +385,5 @@ def test_the_truth_must_be_of_the_same_items_and_attributes(saved):
     with pytest.raises(ReleaseError, match="items: not those of the table"):
         verify_folder(folder, replace(private, original=others))
     unknown = replace(private.original, attributes=None)
-    with pytest.raises(ReleaseError, match="an attribute that the original lacks"):
+    with pytest.raises(ReleaseError, match="an attribute is not in the original"):
         verify_folder(folder, replace(private, original=unknown))

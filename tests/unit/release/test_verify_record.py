@@ -173,7 +173,7 @@ def test_who_is_in_no_good_group_is_counted(tmp_path) -> None:
     original = table([{0: 1}, {0: 2}, {0: 4}, {0: 5}, {1: 1}], STARS)
     groups = np.array([0, 0, 1, 1, 1])
     release = released(original, claims=(k_eps(2, 1),), groups=groups)
-    with pytest.raises(InternalError, match="'smallest_group_at_least': 1"):
+    with pytest.raises(InternalError, match="'smallest_class_at_least': 1"):
         release.save(tmp_path / "out")
     release = released(
         original.keep_users(np.arange(4)), claims=(k_eps(2, 1),), groups=np.array([0, 1, 2, 2])
@@ -242,23 +242,23 @@ def together(columns):
 
 DAMAGE = {
     # cells: 0: 2=2; 1: 2=2; 2: 1=4 2=3; 3: 1=4 2=3; 4: 1=5 2=3
-    "two bits": ("cells.parquet", mask(0, b"\x0c"), "not one single rating"),
-    "a null bit": ("cells.parquet", mask(0, b"\x05"), "not one single rating"),
-    "null alone": ("cells.parquet", mask(0, b"\x01"), "not one single rating"),
-    "no bit": ("cells.parquet", mask(0, b"\x00"), "not one single rating"),
-    "off the scale": ("cells.parquet", mask(0, b"\x40"), "not one single rating"),
-    "a rating": ("cells.parquet", mask(1, b"\x08"), "equal records apart, or different ones"),
+    "two bits": ("cells.parquet", mask(0, b"\x0c"), "not a single rating"),
+    "a null bit": ("cells.parquet", mask(0, b"\x05"), "not a single rating"),
+    "null alone": ("cells.parquet", mask(0, b"\x01"), "not a single rating"),
+    "no bit": ("cells.parquet", mask(0, b"\x00"), "not a single rating"),
+    "off the scale": ("cells.parquet", mask(0, b"\x40"), "not a single rating"),
+    "a rating": ("cells.parquet", mask(1, b"\x08"), "equal records in different classes"),
     "another rating": ("cells.parquet", mask(6, b"\x04"), "classes|class order"),
-    "a group": ("cells.parquet", put("group", 0, 1), "another class than records.parquet"),
-    "a record": ("cells.parquet", put("record", 7, 5), "a record that is not listed"),
+    "a group": ("cells.parquet", put("group", 0, 1), "another class than in records.parquet"),
+    "a record": ("cells.parquet", put("record", 7, 5), "a record is not listed"),
     "a cell of another": ("cells.parquet", put("record", 3, 3), "cell order"),
-    "records swapped": ("cells.parquet", swap_records, "class order|equal records apart"),
+    "records swapped": ("cells.parquet", swap_records, "class order|equal records"),
     "cells swapped": ("cells.parquet", lambda c: permute(c, [0, 1, 3, 2, 4, 5, 6, 7]), "order"),
-    "a cell twice": ("cells.parquet", lambda c: permute(c, [0, 0, 1, 2, 3, 4, 5, 6, 7]), "order"),
+    "a cell repeats": ("cells.parquet", lambda c: permute(c, [0, 0, 1, 2, 3, 4, 5, 6, 7]), "order"),
     "a cell less": ("cells.parquet", lambda c: permute(c, [0, 2, 3, 4, 5, 6, 7]), "equal records"),
-    "an item": ("cells.parquet", put("item", 0, "3"), "an item that is not listed"),
-    "classes apart": ("records.parquet", apart, "another class|equal records apart"),
-    "classes together": ("records.parquet", together, "another class|different ones together"),
+    "an item": ("cells.parquet", put("item", 0, "3"), "an item is not listed"),
+    "classes apart": ("records.parquet", apart, "another class|equal records in different classes"),
+    "classes together": ("records.parquet", together, "another class|different ones in one"),
 }  # fmt: skip
 
 
@@ -335,15 +335,15 @@ LIES = {
     "k": ({"k": 3}, None),
     "eps": ({"eps": 0.5}, None),
     "no k": ({"k": None}, "release.json"),
-    "unknown item": ({"sensitive": ["9"]}, "sensitive item that is not among"),
+    "unknown item": ({"sensitive": ["9"]}, "sensitive item is not among"),
     "all items": ({"sensitive": ["1", "2"]}, "every item is sensitive"),
     "an item twice": ({"sensitive": ["1", "1"]}, "twice"),
     "no list": ({"sensitive": "1"}, "no list"),
     "numbers": ({"sensitive": [1]}, "no list"),
     "nulls": ({"nulls": "none"}, "unknown null rule"),
     "eps below 0": ({"eps": -1}, "eps is no distance"),
-    "eps beyond floats": ({"eps": 10**400}, "beyond all data"),
-    "k beyond all people": ({"k": 10**400}, "beyond all data"),
+    "eps beyond floats": ({"eps": 10**400}, "out of range"),
+    "k beyond all people": ({"k": 10**400}, "out of range"),
     "eps of text": ({"eps": "1"}, "eps is no distance"),
     "more": ({"q": 1}, "missing or unknown"),
     "no nulls": ({"nulls": ...}, "missing or unknown"),
@@ -376,19 +376,19 @@ def test_a_claim_of_another_rule_is_counted_by_it(saved) -> None:
     assert found == {
         "model": "k-eps",
         "parameters": told,
-        "verified": {"smallest_group_at_least": 5},
+        "verified": {"smallest_class_at_least": 5},
         "holds": True,
     }
 
 
 @pytest.mark.parametrize(
     "verified",
-    [{"smallest_group_at_least": 1000}, {"secret": 41}, {"smallest_group_at_least": True}],
+    [{"smallest_class_at_least": 1000}, {"secret": 41}, {"smallest_class_at_least": True}],
 )
 def test_what_was_counted_cannot_be_made_up(saved, verified: dict[str, Any]) -> None:
     folder, _ = saved
     claim = json.loads((folder / "release.json").read_text())["claims"][0]
-    assert claim["verified"].keys() == {"smallest_group_at_least"}
+    assert claim["verified"].keys() == {"smallest_class_at_least"}
     verify_folder(folder)
     say(folder, claims=[claim | {"verified": claim["verified"] | verified}])
     with pytest.raises(ReleaseError, match="what was counted for k-eps is something else"):

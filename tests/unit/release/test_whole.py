@@ -202,7 +202,7 @@ def test_what_is_not_signed_says_how_to_make_it_anew(folder: Path, kind: str) ->
     whole = (folder / name).read_bytes()
     facts = json.loads(whole)
     old = {n: v for n, v in facts.items() if n != "checksum"} | {
-        "receipt" if kind == "receipt" else "format": 1
+        "key_file" if kind == "receipt" else "format": 1
     }
     (folder / name).write_text(json.dumps(old))
     try:

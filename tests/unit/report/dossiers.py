@@ -69,16 +69,16 @@ def small_dossier(
 
 @dataclass(frozen=True)
 class Shown:
-    """Stands in for a `Dossier` where only what it tells matters."""
+    """A stand-in for a `Dossier` with given content."""
 
     told: dict[str, Any]
     for_all: dict[str, Any] = field(default_factory=dict)
 
     def public(self) -> dict[str, Any]:
-        return {**self.for_all, "edition": "public"}
+        return {**self.for_all, "audience": "public"}
 
     def internal(self) -> dict[str, Any]:
-        return {**self.told, "edition": "internal"}
+        return {**self.told, "audience": "internal"}
 
 
 def marked(told: Any, mark: str) -> Any:

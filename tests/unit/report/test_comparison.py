@@ -84,7 +84,7 @@ def test_the_page_names_losses_and_refusals(folder: Path, found: Comparison) -> 
     assert f"of {found.original['targets']} targets, by which {found.attack} finds" in page
     assert "peak" not in page  # of the whole process: about the same in every row
     assert "| mondrian (k = 61) | k = 61" in page
-    assert "![Loss against attack" in page
+    assert "![Utility loss against re-identification" in page
     assert "AVG(Age)" in page
     heads = page.splitlines()
     for before, line in pairwise(heads):

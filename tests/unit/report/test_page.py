@@ -173,7 +173,7 @@ def _of_the_owner(told: dict[str, Any]) -> list[str]:
         told["attack_meaning"],
         told["data"]["sparsity"]["meaning"],
         told["stand_out"]["meaning"],
-        "What was lost, in more figures",
+        "Losses in detail",
         told["histogram"]["meaning"],
         "Generalization loss (GenILoss)",
         told["files"][0]["sha256"],
@@ -266,8 +266,11 @@ def test_a_check_stands_with_its_figure_threshold_and_status(place: Path, tmp_pa
             *(row["threshold_text"], row["mark"], row["status"], row["note"]),
         )
         assert line.startswith(f" {row['title']} {' '.join(filter(None, parts))}"), line
-    assert rows["attribute"]["note"].startswith("Existence disclosure: that they rated some item")
-    assert "Threshold: our convention; disclosure control asks 0 of public tables." in text
+    assert rows["attribute"]["note"].startswith("Existence disclosure (that they rated some item)")
+    assert (
+        "Threshold: our convention; statistical disclosure control requires 0 for public tables."
+        in text
+    )
 
 
 VERDICTS = {"PASS": ("yes", "✓"), "FAIL": ("no", "✗"), "INCOMPLETE": ("open", "–")}
@@ -320,7 +323,7 @@ def test_accepted_risks_stand_in_both_editions(
     text = Page(render_report(_shown(*shown), public=public)).text
     values = " ".join([*list(ACCEPTED.values())[1:]])
     assert f"Membership, TPR at 1 % FPR {values}" in text
-    assert "The release may be published by these decisions of its owner. They change" in text
+    assert "The owner accepted these risks, so the release may be published. This changes" in text
     assert public or "and I accept the risks listed above" in text
 
 
@@ -331,8 +334,8 @@ def told_of(told: dict[str, Any], name: str) -> float:
 
 def test_what_a_class_is_is_said_before_the_word_is_used(pages: dict[bool, str]) -> None:
     text = Page(pages[False]).text
-    first = text[: text.index("What is released, and what remains useful")]
-    place = re.search(r"An equivalence class \(class\) is all the records that are equal", first)
+    first = text[: text.index("Content and utility of the release")]
+    place = re.search(r"The records of an equivalence class \(class\) are equal", first)
     assert place is not None
     assert "class" not in first[: place.start()]
     assert "group" not in first
@@ -341,14 +344,14 @@ def test_what_a_class_is_is_said_before_the_word_is_used(pages: dict[bool, str])
 
 def test_the_first_pages_have_no_wording_of_the_command_line(pages: dict[bool, str]) -> None:
     for page in pages.values():
-        first, _, _ = Page(page).text.partition("What is released")
+        first = re.split("Content (?:and utility )?of the release", Page(page).text)[0]
         assert not re.search(r"--\w|NAME=|starshade (audit|anonymize|compare|query|attack)", first)
 
 
 def test_what_is_signed_is_by_whom_and_may_accept_risks(pages: dict[bool, str]) -> None:
     text = Page(pages[False]).text
-    assert "If a box that allows it is ticked and signed: publish the folder of the rel" in text
-    assert "Of the owner of the ratings, or the person who answers for them: I have re" in text
+    assert "After a sign-off that permits it, publish the whole release folder" in text
+    assert "Owner of the ratings, or responsible person: I have read this report" in text
     boxes = "The release may be published. The release may not be published. The release may be "
     assert f"{boxes}published, and I accept the risks named below." in text
 
@@ -385,9 +388,9 @@ def test_which_data_a_figure_is_of_is_said(pages: dict[bool, str], told: dict[st
     assert data["of"] in text
     assert told["histogram"]["of"] in text
     assert released["ratings"] < data["ratings"]
-    assert f"made of the {released['ratings']:,} ratings that 70 people gave to them" in text
+    assert f"made of the {released['ratings']:,} ratings of 70 people" in text
     assert told["method"]["left_out"] in text
-    whose = "60 people's, and 10 that are nobody's (the release continues an earlier one)"
+    whose = "60 people and 10 dummy records (the release continues an earlier one)"
     continued = {**told, "method": told["method"] | {"whose": whose}}
     text = Page(render_report(_shown(continued), public=False)).text
     assert f"70 records on 9 items: {whose}, made of the" in text
@@ -416,9 +419,9 @@ def test_what_is_not_known_is_said_so(told: dict[str, Any]) -> None:
         "run": {**told["run"], "command": None},
     }
     text = Page(render_report(_shown(bare), public=False)).text
-    for said in ("claims no privacy model", "Beware.", "could be known", "not known"):
+    for said in ("claims no privacy model", "Beware.", "could know", "not measured"):
         assert said in text
-    assert "Nobody is identified" in text
+    assert "identifies no user" in text
 
 
 def test_a_scale_without_steps_has_no_histogram(for_all: dict[str, Any]) -> None:
@@ -426,7 +429,7 @@ def test_a_scale_without_steps_has_no_histogram(for_all: dict[str, Any]) -> None
     real = {**for_all, "holds": {**holds, "cells": {**holds["cells"], "histogram": []}}}
     html = render_report(_shown({}, real), public=True)
     assert html.count("<svg role") == 2
-    assert "How often each rating is released" not in html
+    assert "Share of each rating" not in html
 
 
 def test_a_release_that_fails_says_so_first(for_all: dict[str, Any]) -> None:
@@ -437,9 +440,9 @@ def test_a_release_that_fails_says_so_first(for_all: dict[str, Any]) -> None:
     page = Page(render_report(_shown({}, odd), public=True))
     assert "✗ FAIL: policy partner v1" in page.text
     assert "the release may not" in page.text
-    assert "No person singled out by COUNT queries. Does not hold. Some are." in page.text
+    assert "Tracker attack (COUNT queries): FAIL. Some are." in page.text
     assert "Raise k." in page.text
-    assert "What its cells and classes say is left out here" in page.text
+    assert "The content of its cells and classes is left out" in page.text
     assert set(page.named("href")) <= {f"#{name}" for name in page.named("id")}
 
 

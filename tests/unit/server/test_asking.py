@@ -393,6 +393,6 @@ def test_policy_and_thresholds_are_asked_for_and_wrong_ones_are_refused() -> Non
         ("success=0.1", "there is no check 'success'"),
         ("membership=2", "membership = '2': must be a share"),
         ("class=0.1, class-linkage=0.2", "class-linkage is set twice"),
-        ("composition=0", "composition is of several releases"),
+        ("composition=0", "composition needs an earlier release"),
     ):
         assert said in errors(RELEASE, threshold=text)["threshold"]

@@ -10,15 +10,15 @@ from starshade.server.ask.labels import as_field, settings_of
 from starshade.server.jobs.store import JobKind
 from starshade.server.parts import without_paths
 
-ELSEWHERE = "a setting that only the command line has"
+ELSEWHERE = "a setting of the command line only"
 
 
 @pytest.mark.parametrize(
     ("kind", "setting", "value", "said"),
     [
-        ("read", "user_col", 1, "“Column of the people”: 1"),
-        ("read", "wide", True, "“One row per person, a column per item (a survey)”"),
-        ("read", "id_col", "NAME", "“Survey: column of the people's ids”"),
+        ("read", "user_col", 1, "“Column of the users”: 1"),
+        ("read", "wide", True, "“One row per user, one column per item (a survey)”"),
+        ("read", "id_col", "NAME", "“Survey: column of the user ids”"),
         ("read", "null_values", None, "“Values that mean ‘not rated’”"),
         ("read", "null_values", ["98", "99"], "“Values that mean ‘not rated’”: 98, 99"),
         ("read", "attribute_cols", ["NAME", "NAME"], "“Survey: columns of personal attributes”"),
@@ -29,7 +29,7 @@ ELSEWHERE = "a setting that only the command line has"
         ("attack", "rating_error", 0.5, "“Ratings known to within”: 0.5"),
         ("attack", "aux.item_col", None, ELSEWHERE),
         ("compare", "k", None, "“Values of k”"),
-        ("release", "k", None, "“How many people hide together (k)”"),
+        ("release", "k", None, "“Minimum class size (k)”"),
         ("release", "items", "top:N", "“Only the most rated items”"),
         ("release", "items", "top:100", "“Only the most rated items”: 100"),
         ("release", "original.items", None, "“Only the most rated items”"),
@@ -54,7 +54,7 @@ def test_a_setting_is_the_label_of_its_field(
 def test_several_fields_stand_one_after_the_other() -> None:
     with speak(as_field("read")):
         both = together(("user_col", 1), ("item_col", 2))
-    assert both == "“Column of the people”: 1, “Column of the items”: 2"
+    assert both == "“Column of the users”: 1, “Column of the items”: 2"
 
 
 def test_every_field_of_reading_is_called_by_its_label() -> None:

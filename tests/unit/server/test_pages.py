@@ -569,7 +569,7 @@ def test_the_first_rows_are_shown_before_anything_is_read(whole: Whole, tmp_path
     chosen = {name: find(f"{name}_col", page.mapping) for name in ("user", "item", "rating", "day")}
     for name, column in zip(chosen, ("email", "film", "stars", "rated_on"), strict=True):
         assert [c.value for c in chosen[name].choices if c.chosen] == [column]
-    assert "one value a person; 2 different values" in chosen["user"].help
+    assert "one value per user; 2 different values" in chosen["user"].help
     assert "0.5 to 3.5 in the first 2 rows" in chosen["rating"].help
 
 
@@ -659,9 +659,9 @@ def test_a_list_says_when_something_ended() -> None:
 def test_what_was_asked_for_is_said_as_the_form_says_it(whole: Whole) -> None:
     page = job_page(whole.desk.store, whole.attack)
     told = {figure.label: figure.value for figure in page.job.settings}
-    assert "How clearly a match must stand out" not in told  # as is usual
-    assert told["Facts known about each person"] == "4"
-    assert "A wrong fact is" not in told
+    assert "Eccentricity needed for an answer (φ)" not in told  # as is usual
+    assert told["Known ratings per target"] == "4"
+    assert "Kind of error" not in told
     assert told["What the attacker looks for"].startswith("Best match")
 
 

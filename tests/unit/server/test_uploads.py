@@ -125,9 +125,13 @@ def test_a_file_beside_that_is_wrong_is_called_by_its_name(desk: Desk) -> None:
     assert desk.post("/data/upload?name=a.csv&more=true", content=BODY).status_code == 303
     assert desk.post("/data/1/beside?role=users&name=ages.csv", content=b"x").status_code == 303
     (job,) = store.jobs(1)
-    store.finish(job.id, "failed", error=f"{job.settings['users']}: no column is known as the user")
+    store.finish(
+        job.id, "failed", error=f"{job.settings['users']}: no column is recognised as the user"
+    )
     files = files_of(store, store.data(1))
-    assert job_view(store.job(job.id), files).error == "ages.csv: no column is known as the user"
+    assert (
+        job_view(store.job(job.id), files).error == "ages.csv: no column is recognised as the user"
+    )
 
 
 @pytest.mark.parametrize(

@@ -337,7 +337,7 @@ def test_settings_out_of_range_are_refused() -> None:
         with pytest.raises(ConfigError):
             wrong()
     case = example()
-    with pytest.raises(ConfigError, match="recommender 'magic': there is none of this name"):
+    with pytest.raises(ConfigError, match="recommender 'magic': unknown"):
         RecommenderError("magic").measure(case.release, original=case.original, probe=case.probe)
 
 

@@ -59,5 +59,5 @@ def test_other_ratings_of_the_same_people_are_refused(tmp_path, shards):
     found = measure_shards(release, in_shards(ratings, tmp_path, shards), Local())
     assert found == measure_all(release, ratings)
     other = replace(ratings, codes=ratings.codes[::-1].copy())
-    with pytest.raises(ConfigError, match="not each the same ratings"):
+    with pytest.raises(ConfigError, match="the ratings are not"):
         measure_shards(release, in_shards(other, tmp_path, 2), Local())

@@ -31,8 +31,8 @@ def generalize_again(hierarchy: Hierarchy, kept: Kept, groups: Ints, before: Cel
     """
     if hierarchy == "ndgh" and before.symbols.is_range[before.codes].any():
         raise ConfigError(
-            "the release before has ranges, and no set of ratings holds all that a range does",
-            advice="Release again by the hierarchy of that release, which its release.json names.",
+            "the previous release contains ranges, and no single set of ratings represents a range",
+            advice="Use the hierarchy of that release; its release.json names it.",
             setting="hierarchy",
         )
     table = kept.ratings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from starshade.release.manifest import Claim, Manifest, config_of, private_confi
 from starshade.release.table import Chain, Release, chain_of
 from starshade.setting import count_of
 
-Shortfall = Literal["invent", "withhold"]
+Shortfall = Literal["dummies", "withhold"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,7 @@ class Kept:
             rare_items=asked,
             item_support=self._item_support(method),
         )
-        resolved["shortfall"] = shortfall
+        resolved["shortfall"] = _current(shortfall)
         return Provenance(
             method=method.name,
             seed=seed,
@@ -115,11 +116,19 @@ class Kept:
             support: int | str | None = method.item_support
             return support
         note(
-            f"{called('item_support')}: some items of the release before are rated by fewer than "
-            f"{raters:,} users now, and are kept: a release that continues another one has the "
-            "same items. No item support is recorded"
+            f"{called('item_support')}: some items of the previous release now have fewer than "
+            f"{raters:,} raters. They are kept, because a continued release has the same items; "
+            "no item support is recorded"
         )
         return None
+
+
+def _current(shortfall: Shortfall | Literal["invent"]) -> Shortfall:
+    """Return the current name of a way to treat classes below k."""
+    if shortfall != "invent":
+        return shortfall
+    warnings.warn('shortfall="invent" is now called "dummies"', DeprecationWarning, stacklevel=2)
+    return "dummies"
 
 
 def keep(
@@ -133,9 +142,10 @@ def keep(
     """Find who can be released again beside whom.
 
     `k`: least number of records of a group. `shortfall`: what becomes of a group of which fewer
-    than k people are left: "invent" records up to k, if at least half of k are left, or "withhold"
-    all of it. `items`: a choice of items, which must be those of before; None: those. `slack`: by
-    how much groups of newcomers are to be larger; those that are kept stay as they are.
+    than k people are left: "dummies" pads it to k with dummy records, if at least half of k are
+    left; "withhold" leaves it out. `items`: a choice of items, which must be those of before; None:
+    those. `slack`: by how much groups of newcomers are larger; those that are kept stay as they
+    are.
 
     Raises
     ------
@@ -153,9 +163,9 @@ def keep(
     group = np.append(groups, -1)[place]
     if (group < 0).all():
         raise ConfigError(
-            "none of the people of the release before is in these ratings, by their ids",
-            advice=f"If they are other people, leave {named('after')} out; if the ids were given "
-            "anew, give the ratings with those that they had.",
+            "none of the people of the previous release is in these ratings, by their ids",
+            advice=f"If they are other people, remove {named('after')}; if they have new ids, "
+            "give the ratings with the old ones.",
         )
     n_groups = chain.n_groups
     row = np.full(n_groups, -1, dtype=np.int64)
@@ -178,8 +188,8 @@ def keep(
     nobodys = int(invented.sum())
     if nobodys:
         note(
-            f"{nobodys:,} of {counted(len(users) + nobodys, 'record')} are nobody's: they fill "
-            f"groups up in which fewer than {k} people are left"
+            f"{nobodys:,} of {counted(len(users) + nobodys, 'record')} are dummy records: they "
+            f"pad classes with fewer than {k} people"
         )
     return Kept(
         ratings=table.keep_users(users),
@@ -200,14 +210,14 @@ def refuse_other_settings(before: Manifest, attributes: str, layout: str) -> Non
     """Refuse what cannot be continued."""
     if before.layout != layout:
         raise ConfigError(
-            f"the release before has layout {before.layout}, and this method makes {layout}",
-            advice="Release again by the method of the one before.",
+            f"the previous release has layout {before.layout}, this method produces {layout}",
+            advice="Use the method of the previous release.",
         )
     if attributes != "none" or before.attributes != "none":
         raise ConfigError(
-            "personal attributes: of a record that is nobody's there are none, so "
-            f"{named('after')} takes releases without them",
-            advice="Release ratings alone, each time.",
+            f"personal attributes: dummy records have none, so {named('after')} applies only to "
+            "releases without attributes",
+            advice="Release ratings only, each time.",
         )
 
 
@@ -217,10 +227,10 @@ def refuse_leavers(kept: Kept) -> None:
     broken = int(kept.left[groups].sum())
     if broken:
         raise UnmetError(
-            f"{counted(broken, 'group')} lost somebody since the release before, and profiles "
-            "that are means of ratings, taken from each other, tell what whoever left had rated",
-            advice=f"Use profiles that are predictions{aside('profile', 'pooled')}, from the first "
-            "release on.",
+            f"{counted(broken, 'group')} lost members since the previous release; profiles that "
+            "are means of ratings then disclose, by subtraction, what those members had rated",
+            advice=f"Use profiles that are predictions{aside('profile', 'pooled')}, from the "
+            "first release on.",
         )
 
 
@@ -237,32 +247,32 @@ def _on_the_same(ratings: Ratings, before: Release, chosen: ItemSelection | None
     items, scale = before.classes.items, before.scale
     if chosen is not None and chosen.apply(ratings).items != items:
         raise ConfigError(
-            "the items chosen are others than those of the release before",
-            advice=f"Leave the choice out{aside('items')}: a release that continues another one "
-            "has the same items.",
+            "the chosen items differ from those of the previous release",
+            advice=f"Remove the choice{aside('items')}: a continued release has the same items.",
             setting="items",
         )
     places = ratings.items.indices(items)
     lacking = int((places < 0).sum())
     if lacking:
         raise ConfigError(
-            f"these ratings lack {lacking:,} of the {counted(len(items), 'item')} of the release "
-            "before",
-            advice="A release that continues another one has the same items: give ratings that "
-            "have them all, or start anew, which nobody who has both can be safe from.",
+            f"these ratings lack {lacking:,} of the {counted(len(items), 'item')} of the previous "
+            "release",
+            advice="A continued release has the same items: give ratings that contain them all. "
+            "Or start a new series, which is not protected against a combination with "
+            "the previous release.",
         )
     table = ratings.keep_items(places)
     if not ratings.report.scale_inferred and ratings.scale != scale:
         raise ConfigError(
-            f"the scale declared, {ratings.scale}, is another than that of the release before, "
+            f"the declared scale, {ratings.scale}, differs from that of the previous release, "
             f"{scale}",
-            advice=f"Declare that one{aside('scale', str(scale))}, which a release that continues "
-            "another one has too.",
+            advice=f"Declare that scale{aside('scale', str(scale))}: a continued release has the "
+            "same scale.",
         )
     if not scale.contains(table.levels[np.unique(table.codes)]).all():
         raise ConfigError(
-            f"ratings off the scale of the release before, {scale}",
-            advice=f"Bring them to that scale; say so where they have it{aside('scale')}.",
+            f"ratings off the scale of the previous release, {scale}",
+            advice=f"Convert them to that scale. If they are on it, declare it{aside('scale')}.",
         )
     return on_scale(table, scale)
 
@@ -278,9 +288,9 @@ def _tell_smaller(people: Ints, k: int, slack: int) -> None:
     plus = " + slack" * bool(slack)
     note(
         f"k{plus} = {k + slack}: {small:,} of the {counted(len(people), 'group')} that are kept "
-        f"were made of fewer people, the smallest of {int(people.min())}. Nobody is added to them: "
-        f"what one lacks to k = {k} is filled up with records of nobody, or it is withheld, in "
-        "this release and in all that follow; only groups of newcomers become larger"
+        f"started with fewer people, the smallest with {int(people.min())}. No people are added "
+        f"to them. In this and all later releases, a class below k = {k} is padded with dummy "
+        "records or withheld; only classes of newcomers are larger"
     )
 
 
@@ -289,19 +299,19 @@ def _refuse_a_rest(withheld: int, stayed: int, k: int, was: int, shortfall: Shor
         return
     why = "are too small" if k > was else "too many have left"
     advice = (
-        "Wait until more of them are back, or release those alone who were in no release before, "
-        "as data of their own. Whoever makes a first release can let groups start larger"
-        f"{aside('slack', 2)}: they last longer; of groups that are kept it changes nothing."
+        "Wait until more of them are back, or release only the people who were in no earlier "
+        f"release, as separate data. A first release can use larger classes{aside('slack', 2)}, "
+        "which last longer; this does not change classes that are kept."
     )
     if shortfall == "withhold":
         advice = (
-            "Let records of nobody fill groups up, where half of them is left"
-            f"{aside('shortfall', 'invent')}."
+            "Pad classes with dummy records where at least half of k are "
+            f"left{aside('shortfall', 'dummies')}."
         )
     if k > was:
-        advice = f"The release before had k = {was}: choose none above that{aside('k', was)}."
+        advice = f"The previous release had k = {was}: choose at most that{aside('k', was)}."
     raise UnmetError(
-        f"{withheld:,} of the {counted(stayed, 'person', 'people')} who stayed are in groups "
-        f"that {why} to be {k} again, so most of them would be withheld",
+        f"{withheld:,} of the {counted(stayed, 'person', 'people')} who stayed are in classes "
+        f"that {why} for k = {k}, so most of them would be withheld",
         advice=advice,
     )

@@ -27,7 +27,7 @@ from starshade.release.personal.recipe import KINDS
 
 @dataclass(frozen=True)
 class AttributeHierarchy:
-    """The values of a categorical attribute and what they are called on each level.
+    """The values of a categorical attribute and their names on each level.
 
     Build one with `read_attribute_hierarchy` or `parse_attribute_hierarchy`.
 
@@ -41,7 +41,7 @@ class AttributeHierarchy:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """All values, those of one name beside each other, else in the order of the file."""
+        """All values; those of one name are adjacent, else in the order of the file."""
         place = {value: i for i, (value, _) in enumerate(self.rows)}
         first: dict[tuple[int, str], int] = {}
         for value, names in self.rows:
@@ -59,7 +59,7 @@ class AttributeHierarchy:
         people: Mapping[str, int] = MappingProxyType({}),
         k: int = 0,
     ) -> tuple[str | None, ...]:
-        """Return what is said of values together: null first if it is one, others by code point.
+        """Return the text of joined values: null first, others by code point.
 
         Parameters
         ----------
@@ -87,15 +87,15 @@ class AttributeHierarchy:
         return (*((None,) if null else ()), *sorted(joint))
 
     def to_text(self) -> list[str]:
-        """Return the lines of a file that says the same."""
+        """Return the lines of an equivalent file."""
         return [";".join([value, *names]) for value, names in self.rows]
 
 
 @typed
 def read_attribute_hierarchy(path: str | Path) -> AttributeHierarchy:
-    """Read a file."""
+    """Read a hierarchy file."""
     kind = replace(
-        ATTRIBUTE_HIERARCHY, advice=f"A recipe is one of {KINDS}; anything else is a file's path."
+        ATTRIBUTE_HIERARCHY, advice=f"Recipes are {KINDS}; any other text is the path of a file."
     )
     return parse_attribute_hierarchy(read_side_text(path, kind), f"hierarchy file {path}")
 
@@ -124,19 +124,20 @@ def parse_attribute_hierarchy(text: str, place: str = "hierarchy") -> AttributeH
         if not value:
             raise ConfigError(
                 f"{where}: an empty value",
-                advice="Leave the line out: a null is told beside the values.",
+                advice="Remove the line: null is listed separately from the values.",
             )
         if value in rows:
-            raise ConfigError(f"{where}: its value stands there a second time")
+            raise ConfigError(f"{where}: its value occurs a second time")
         for level, name in enumerate(names):
             if upper.setdefault((level, name), tuple(names[level:])) != tuple(names[level:]):
                 raise ConfigError(
-                    f"{where}: what has one name on level {level + 1} has two on a later one",
+                    f"{where}: values with one name on level {level + 1} have "
+                    "different names on a later level",
                     advice="Values that are joined stay joined on all later levels.",
                 )
         rows[value] = tuple(names)
     if not rows:
-        raise ConfigError(f"{place}: no value in it")
+        raise ConfigError(f"{place}: it contains no value")
     if len({names[-1] for names in rows.values()}) > 1:
         raise ConfigError(
             f"{place}: the last level has more than one name",

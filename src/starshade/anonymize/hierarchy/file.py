@@ -65,7 +65,7 @@ def _interval_line(line: str, place: str) -> tuple[Interval, ...]:
     rest = _INTERVAL.sub(" ", line).split()
     if rest:
         raise ConfigError(
-            f"{place}: {rest[0]!r} is no interval",
+            f"{place}: {rest[0]!r} is not an interval",
             advice="Write intervals as [0,2] [3,5]; on a real scale also (2.5,5]; null for null.",
         )
     return tuple(
@@ -88,7 +88,7 @@ def _arx_levels(lines: list[tuple[int, str]], place: str) -> tuple[tuple[Interva
             )
         number = _number(value or "null", f"{place}, line {n}")
         if number in rows:
-            raise ConfigError(f"{place}, line {n}: the value {value} stands there a second time")
+            raise ConfigError(f"{place}, line {n}: the value {value} occurs a second time")
         rows[number] = names
     values = sorted(rows)
     # level 0 is kept, so that a value the file does not list is seen to be missing
@@ -105,7 +105,7 @@ def _arx_level(named: list[tuple[float, str]], level: int, place: str) -> tuple[
         if name in ends and name != before:
             raise ConfigError(
                 f"{place}, level {level}: {name!r} joins {ends[name][0]:.10g} and {value:.10g} "
-                "but not a value that lies between them",
+                "but not a value between them",
                 advice="Ratings are generalized to intervals: join neighbours only.",
             )
         ends.setdefault(name, [value]).append(value)
@@ -121,5 +121,5 @@ def _number(text: str, place: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise ConfigError(f"{place}: {text!r} is no number", advice="Write null for null.")
+        raise ConfigError(f"{place}: {text!r} is not a number", advice="Write null for null.")
     return number

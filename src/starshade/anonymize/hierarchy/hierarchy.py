@@ -130,8 +130,8 @@ def resolve(hierarchy: str | Dgh, scale: Scale, *, null_occurs: bool) -> Hierarc
     if hierarchy == FIXED_INTERVALS:
         if not scale.fine:
             raise ConfigError(
-                f"hierarchy {FIXED_INTERVALS}: made for real scales and those of more than "
-                f"{MOST_COARSE} levels, not for scale {scale}",
+                f"hierarchy {FIXED_INTERVALS}: for real scales and those of more than "
+                f"{MOST_COARSE} levels only, not for scale {scale}",
                 advice="Use ndgh, range or dgh.",
                 setting="hierarchy",
             )
@@ -141,7 +141,7 @@ def resolve(hierarchy: str | Dgh, scale: Scale, *, null_occurs: bool) -> Hierarc
     if hierarchy in _ZERO_TO_FIVE:
         return _zero_to_five(hierarchy, scale)
     raise ConfigError(
-        f"hierarchy {hierarchy!r}: there is none of this name",
+        f"hierarchy {hierarchy!r}: unknown",
         advice=f"Known: {', '.join(READY_MADE)}; or give the path of a hierarchy file.",
     )
 
@@ -149,7 +149,7 @@ def resolve(hierarchy: str | Dgh, scale: Scale, *, null_occurs: bool) -> Hierarc
 def _zero_to_five(name: str, scale: Scale) -> Dgh:
     if scale != Scale(1, 5, 1):
         raise ConfigError(
-            f"hierarchy {name}: made for null = 0 and the ratings 1 to 5, not for scale {scale}",
+            f"hierarchy {name}: for null = 0 and the ratings 1 to 5 only, not for scale {scale}",
             advice="Use dgh (two halves of any scale), ndgh, or a hierarchy file.",
         )
     return Dgh(
@@ -176,7 +176,8 @@ def check(dgh: Dgh, scale: Scale, *, null_occurs: bool) -> None:
     """Refuse a hierarchy that leaves some group without a statement, or with two."""
     if not dgh.levels:
         raise ConfigError(
-            f"hierarchy {dgh.name}: no level in it", advice="Write one line of intervals a level."
+            f"hierarchy {dgh.name}: it contains no level",
+            advice="Write one line of intervals per level.",
         )
     for number, level in enumerate(dgh.levels, 1):
         _check_disjoint(dgh.name, number, level)
@@ -189,7 +190,7 @@ def check(dgh: Dgh, scale: Scale, *, null_occurs: bool) -> None:
     if len(_used(dgh, len(dgh.levels) - 1, scale)) > 1:
         raise ConfigError(
             f"hierarchy {dgh.name}: the last level has {len(dgh.levels[-1])} intervals, so some "
-            "groups could not be released at all",
+            "classes could not be released",
             advice=f"Add a last line with one interval for all: "
             f"[{scale.null_level:.10g},{scale.maximum:.10g}]",
         )
@@ -201,14 +202,14 @@ def _check_disjoint(name: str, number: int, level: tuple[Interval, ...]) -> None
         if interval.low > interval.high + SLACK or (
             point and (interval.without_low or interval.without_high)
         ):
-            raise ConfigError(f"hierarchy {name}, level {number}: {interval} holds no value")
+            raise ConfigError(f"hierarchy {name}, level {number}: {interval} contains no value")
     for one, two in pairwise(level):
         apart = two.low - one.high
         meet = abs(apart) <= SLACK and not (one.without_high or two.without_low)
         if apart < -SLACK or meet:
             raise ConfigError(
                 f"hierarchy {name}, level {number}: {one} and {two} overlap at {two.low:.10g}",
-                advice="A value must lie in one interval of each level only.",
+                advice="A value must be in exactly one interval of each level.",
             )
 
 
@@ -245,7 +246,7 @@ def _missing(name: str, number: int, value: float, scale: Scale) -> ConfigError:
     what = f"null (which counts as {value:.10g})" if null else f"the rating {value:.10g}"
     kind = "real-valued: intervals must touch, e.g. [0,2.5] (2.5,5]" if scale.step is None else ""
     return ConfigError(
-        f"hierarchy {name}, level {number}: {what} of the scale {scale} lies in no interval",
+        f"hierarchy {name}, level {number}: {what} of the scale {scale} is in no interval",
         advice="Every level must cover the scale"
         + (f", which is {kind}." if kind else ", and null where some cell is empty."),
     )
@@ -257,8 +258,8 @@ def _check_nested(dgh: Dgh, number: int, scale: Scale) -> None:
     for inner in _used(dgh, number - 1, scale):
         if not any(_holds(outer, inner) for outer in above):
             raise ConfigError(
-                f"hierarchy {dgh.name}: level {number} joins the values of {inner}, "
-                f"which level {number + 1} puts apart",
+                f"hierarchy {dgh.name}: level {number} joins the values of {inner}, which level "
+                f"{number + 1} separates",
                 advice="A higher level may only join intervals of the level below.",
             )
 

@@ -139,8 +139,8 @@ def _check_budget(rows: Bytes, indptr: Ints, coarse: Coarse, k: int) -> None:
     if needed > allowed:
         raise ConfigError(
             f"{counted(n, 'record')} x {counted(m, 'item')}: grouping them takes about "
-            f"{budget.amount(needed)} beside the tables; {budget.amount(max(0, allowed))} may be "
-            "used",
+            f"{budget.amount(needed)} in addition to the tables; "
+            f"{budget.amount(max(0, allowed))} may be used",
             advice=f"Choose fewer items or a larger k, or allow more with {named('memory')}.",
         )
 
@@ -163,7 +163,7 @@ def _split(rows: Bytes, order: Ints, starts: Bools, coarse: Coarse, k: int, *, e
             enough=enough,
         )
 
-    run(work, len(lanes), "cutting into like groups")
+    run(work, len(lanes), "cutting into similar groups")
 
 
 _PARTNERS = 256  # groups that a failing one may merge with: those next to it in number
@@ -271,8 +271,8 @@ def _merged(coarse: Coarse, groups: Ints, weak: Ints, own: Array, sought: Sought
 def _refuse(deviations: Floats, failing: Bools, l: float) -> None:  # noqa: E741
     place = int(np.flatnonzero(failing)[0])
     raise UnmetError(
-        f"l = {l:g}: over all records together the standard deviation of sensitive item "
-        f"{place + 1} of the {len(deviations)} given is {deviations[place]:.4g}, so no "
-        "grouping was found in which every one of its balls has more",
+        f"l = {l:g}: no grouping was found in which every ball has more. Over all records, the "
+        f"standard deviation of sensitive item {place + 1} of the {len(deviations)} given is "
+        f"{deviations[place]:.4g}",
         advice="Choose a smaller l, or leave the item out of the release.",
     )

@@ -37,7 +37,7 @@ _LARGE_TABLE = 1 << 17  # records; for larger ones a second search must be worth
 
 @dataclass(frozen=True)
 class IntervalAnonymizer(IntervalAnonymizerSettings):
-    """Move ratings as little as needed for every record to have k-1 others within ε.
+    """Move ratings slightly until every record has k-1 others within ε.
 
     Records are put into groups of at least k, and in each group every item's ratings are clipped
     into an interval of width ε, the one that moves them least. Where some of a group rated an item
@@ -150,8 +150,8 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
             parts = split_items(rescaled.items, self.sensitive)
             if not holds_already(Sought(rescaled, *parts, self.eps, self.nulls, self.l), self.k):
                 raise UnmetError(
-                    f"l = {self.l:g}: reached on the scale {released.scale}, which was found in "
-                    f"the data and tells ratings that are moved away, but not on {rescaled.scale}",
+                    f"l = {self.l:g}: reached on the scale {released.scale}, which is inferred "
+                    f"and reveals ratings that are moved away; not reached on {rescaled.scale}",
                     advice=f"Declare the scale with {named('scale')}.",
                 )
         return rescaled
@@ -169,10 +169,13 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
         cells = IntervalTable.of(table, open_items, self.eps, self.nulls, numbers)
         sought = Sought(table, open_items, sensitive, self.eps, self.nulls, self.l)
         if self.partition == "cluster" and holds_already(sought, self.k):
-            note("the requirement holds already: no rating is moved")
+            note("the requirement already holds: no rating is moved")
             return table, None
         if cells.rule.everybody:
-            note(f"eps = {self.eps:g}: every two records are proximate, so no rating is changed")
+            note(
+                f"eps = {self.eps:g}: all records are proximate to each other, so no "
+                "rating is changed"
+            )
         if self.l > 0:
             return self._spread(cells, sought), None
         groups = min(self._partitions(cells, cells.coarse()), key=cells.cost)

@@ -87,8 +87,8 @@ def diverse_groups(
         different = int(codes.max()) + 1 - null
         if l > different:
             raise UnmetError(
-                f"l = {l}: the sensitive attribute {name!r} has {different} different "
-                "values in all, so no group can have more",
+                f"l = {l}: the sensitive attribute {name!r} has {different} different values in "
+                "all, so no class can have more",
                 advice=f"Choose l up to {different}, or another attribute.",
             )
         required.append(SensitiveValues(codes, str(column.type) == "double", l, t, null))
@@ -100,17 +100,16 @@ def diverse_groups(
     out = np.empty(len(groups), dtype=np.int64)
     for number, group in enumerate(merged):
         out[group] = number
-    hint = "" if len(merged) > len(members) // 2 else ": ask for less (l, t) to lose less"
+    hint = "" if len(merged) > len(members) // 2 else "; smaller l or larger t lose less"
     note(
-        f"{sum(failing):,} of {len(members):,} groups fell short of what is asked of the "
-        "sensitive attributes and were merged: "
-        f"{_groups(len(merged))} left of {len(members):,}{hint}"
+        f"{sum(failing):,} of {len(members):,} classes did not meet the requirement on sensitive "
+        f"attributes and were merged: {_groups(len(merged))} left of {len(members):,}{hint}"
     )
     return out
 
 
 def _groups(n: int) -> str:
-    return f"{n:,} group{'s' if n != 1 else ''} {'are' if n != 1 else 'is'}"
+    return f"{n:,} class{('es' if n != 1 else '')} {('are' if n != 1 else 'is')}"
 
 
 def _members(groups: Ints, order: Ints) -> list[Ints]:

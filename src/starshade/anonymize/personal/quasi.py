@@ -86,8 +86,8 @@ def _in_order_of(
     """Return ranks in the order of a hierarchy instead of that of code points."""
     if str(column.type) == "double":
         raise ConfigError(
-            f"attribute {name!r}: a hierarchy is for texts, and these are numbers",
-            advice="Numbers are generalized to ranges: leave the hierarchy out, or give bands:10.",
+            f"attribute {name!r}: a hierarchy applies to texts, and these are numbers",
+            advice="Numbers are generalized to ranges: remove the hierarchy, or give bands:10.",
         )
     place = {value: i for i, value in enumerate(hierarchy.values)}
     values = _values(column, rank).to_pylist()
@@ -136,9 +136,9 @@ def _note_lists(name: str, n_values: int, lists: pa.ListArray) -> None:
     """Say it when lists name values as they are that few people have: fewer than one group each."""
     if n_values > len(lists):
         note(
-            f"attribute {name!r} has {n_values:,} different values, more than there are groups, "
-            f"and a group lists {len(lists.flatten()) / len(lists):.1f} on average, each as it is; "
-            "a recipe or a hierarchy joins them to larger sets"
+            f"attribute {name!r} has {n_values:,} different values, more than there are classes. "
+            f"A class lists {len(lists.flatten()) / len(lists):.1f} on average, unchanged; a "
+            "recipe or a hierarchy joins them into larger sets"
             + aside("attribute_hierarchies", f"{name}=RECIPE")
         )
 

@@ -57,8 +57,8 @@ def without_rare_values(
         people = int(blank[rank].sum())
         note(
             f"attribute {name!r}: {counted(int(blank.sum()), 'value')} of "
-            f"{counted(people, 'person', 'people')} blanked, so that each value, and null, is that "
-            f"of k = {k} people or of nobody"
+            f"{counted(people, 'person', 'people')} blanked, so that each value, and null, "
+            f"occurs for at least k = {k} people or not at all"
         )
     if sentences:
         raise UnmetError("; ".join(sentences), advice=_advice())
@@ -67,9 +67,9 @@ def without_rare_values(
 
 def _advice() -> str:
     return (
-        f"Blank them{aside('rare_values', 'blank')}, give a quasi-identifier a recipe or a "
-        f"hierarchy that joins its values{aside('attribute_hierarchies', 'NAME=RECIPE')}, or leave "
-        f"the attribute out{_named_by()}."
+        f"Blank them{aside('rare_values', 'blank')}, join the values of a quasi-identifier by a "
+        f"recipe or a hierarchy{aside('attribute_hierarchies', 'NAME=RECIPE')}, or leave the "
+        f"attribute out{_named_by()}."
     )
 
 
@@ -85,7 +85,7 @@ def _rare(rank: Ints, k: int) -> Bools:
 
 def _sentence(name: str, rank: Ints, rare: Bools, k: int) -> str:
     people = counted(int(rare[rank].sum()), "person", "people")
-    null = ", null among them" if rare[0] else ""
+    null = ", including null" if rare[0] else ""
     values = counted(int(rare.sum()), "value")
     return f"attribute {name!r}: {values} that fewer than k = {k} people have ({people}{null})"
 
@@ -111,7 +111,7 @@ def _without(name: str, column: pa.ChunkedArray, null: Bools) -> pa.Array:
 
     if null.all():
         raise UnmetError(
-            f"attribute {name!r}: blanking what fewer than k people have leaves no value of it",
+            f"attribute {name!r}: blanking the values of fewer than k people leaves no value",
             advice=f"Leave the attribute out{_named_by()}, or choose a smaller k.",
         )
     return pc.if_else(pa.array(null), pa.scalar(None, column.type), column)

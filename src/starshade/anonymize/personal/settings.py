@@ -84,7 +84,8 @@ def check_settings(
     if both:
         raise ConfigError(
             f"attributes: {', '.join(both)} named both as quasi-identifier and as sensitive",
-            advice="What others know is a quasi-identifier; what they must not learn is sensitive.",
+            advice="A quasi-identifier is what others know; a sensitive attribute is what "
+            "they must not learn.",
         )
     if l or t is not None:
         _check_needed("l" if l else "t", attributes, sensitive)
@@ -93,8 +94,7 @@ def check_settings(
         what = "quasi-identifiers" if quasi else what
         raise ConfigError(
             f"{what} are named, but attributes are {_IN_WORDS[attributes]}",
-            advice=f"Ask for them with {named('attributes', 'generalized')}, or leave the names "
-            "out.",
+            advice=f"Choose {named('attributes', 'generalized')}, or remove the names.",
         )
 
 
@@ -109,8 +109,8 @@ def _check_needed(setting: str, attributes: str, sensitive: Sequence[str]) -> No
         needed.append(named("sensitive_attributes", ["NAME"]))
     if needed:
         raise ConfigError(
-            f"{setting} asks something of the sensitive attributes, and {' and '.join(lacking)}",
-            advice=f"Add {' and '.join(needed)}, or leave {setting} out.",
+            f"{setting} applies to sensitive attributes, but {' and '.join(lacking)}",
+            advice=f"Add {' and '.join(needed)}, or remove {setting}.",
         )
 
 
@@ -138,15 +138,16 @@ def chosen_names(
         meant = "".join(did_you_mean(name, table.column_names) for name in unknown)
         raise ConfigError(
             f"attributes: {', '.join(map(repr, unknown))} not among the personal attributes",
-            advice=f"{meant}The data have {', '.join(table.column_names)}; several are named by "
-            "repeating the option.",
+            advice=f"{meant}The data have {', '.join(table.column_names)}; to name several, "
+            "repeat the option.",
         )
     others = tuple(name for name in table.column_names if name not in sensitive)
     chosen = tuple(quasi) or others
     idle = [name for name in joined if name not in chosen]
     if idle:
         raise ConfigError(
-            f"attributes: a hierarchy of {', '.join(map(repr, idle))}, no quasi-identifier",
+            f"attributes: {', '.join(map(repr, idle))} has a hierarchy but is not a "
+            "quasi-identifier",
             advice=f"Quasi-identifiers are {', '.join(chosen) or 'none'}.",
         )
     check_names([*chosen, *sensitive], "generalized")
@@ -192,9 +193,10 @@ def refuse_named(release: Release) -> None:
 def _as_good_as_a_name(
     name: str, how: Shared | Addresses, quasi: Sequence[str], sensitive: Sequence[str]
 ) -> ConfigError:
-    where = "list it class by class" if name in quasi else "have it record by record"
+    where = "list it class by class" if name in quasi else "contain it record by record"
     return ConfigError(
-        f"attribute {name!r} has {how}: it is as good as a name, and the release would {where}",
+        f"attribute {name!r} has {how}: it identifies people like a name, and the "
+        f"release would {where}",
         advice=_without(name, how, quasi, sensitive),
     )
 
@@ -203,20 +205,20 @@ def _without(
     name: str, how: Shared | Addresses, quasi: Sequence[str], sensitive: Sequence[str]
 ) -> str:
     if name in sensitive:
-        return "Take it out of the sensitive attributes and of the quasi-identifiers."
+        return "Remove it from the sensitive attributes and from the quasi-identifiers."
     others = [other for other in quasi if other != name]
-    leave = "name those of the others that people may know of each other"
+    leave = "name the other quasi-identifiers"
     leave += aside("quasi_identifiers", others)
     leave = leave if others else f"choose {named('attributes', 'none')}"
     if sensitive and not others:
-        leave = "take it out of the file of personal attributes"
-    hidden = f", and what they must not learn with {named('sensitive_attributes')}"
+        leave = "remove it from the file of personal attributes"
+    hidden = f", and the sensitive ones with {named('sensitive_attributes')}"
     hidden = hidden if others else ""
     if isinstance(how, Addresses):
         return f"To leave it out, {leave}{hidden}."
     return (
-        f"To leave it out, {leave}{hidden}. To keep it, give a recipe or a hierarchy that joins "
-        f"its values to larger sets{aside('attribute_hierarchies', f'{name}=RECIPE')}."
+        f"To leave it out, {leave}{hidden}. To keep it, join its values into larger sets by a "
+        f"recipe or a hierarchy{aside('attribute_hierarchies', f'{name}=RECIPE')}."
     )
 
 

@@ -79,14 +79,14 @@ def repair_diversity(
     most = int(np.diff(rated[0]).max(initial=0))
     if b > max(most, 1):
         raise ConfigError(
-            f"{called('b')} = {b}: nobody rated so many of the released items",
-            advice=f"The user who rated most rated {most}; ask for b of that or less.",
+            f"{called('b')} = {b}: no user rated that many of the released items",
+            advice=f"The largest number of items rated by one user is {most}; choose b up to that.",
         )
     if n_groups < l and len(rated[1]):
         raise UnmetError(
             f"(b, l)-diversity with l = {l}: the release has {n_groups:,} different profiles, so "
             f"no item can be in {l} of them",
-            advice=f"Ask for l of {n_groups} or less, or for smaller groups.",
+            advice=f"Choose l up to {n_groups}, or smaller groups.",
         )
     bits = bits_of_levels(shown)
     order = _rarest_first(bits, seed)
@@ -144,10 +144,9 @@ def _lacking(
     needed = 8 * words * len(sets) * 3
     if needed > (left := budget.left(table.bits.nbytes)):
         raise ConfigError(
-            f"{called('b')} = {b}: the sets of one item that lack groups need "
-            f"{budget.amount(needed)}, "
-            f"{budget.amount(max(left, 0))} may be used",
-            advice=f"Allow more memory{aside('memory')}, or ask for a smaller b.",
+            f"{called('b')} = {b}: the item sets that are in too few groups need "
+            f"{budget.amount(needed)}, {budget.amount(max(left, 0))} may be used",
+            advice=f"Allow more memory{aside('memory')}, or choose a smaller b.",
         )
     every = np.full(words, ~np.uint64(0), dtype=np.uint64)
     if n_groups % 64:

@@ -53,10 +53,10 @@ def refuse_one_group(method: PredictiveAnonymizer, people: int) -> None:
         return
     slack = f", {called('slack')} = {method.slack}" if method.slack else ""
     largest = people // 2 - method.slack
-    use = f"use k-exchange{aside('method', 'k-exchange')}, which needs no second group"
+    use = f"use k-exchange{aside('method', 'k-exchange')}, which works with one group"
     raise UnmetError(
-        f"{called('k')} = {method.k}{slack}, records = {people}: they form one group, so all would "
-        "be released as the same profile",
+        f"{called('k')} = {method.k}{slack}, records = {people}: they form one group, so all "
+        "would share one profile",
         advice=f"Choose k up to {largest}, or {use}." if largest >= 2 else f"{use.capitalize()}.",
         setting="k",
     )
@@ -67,10 +67,10 @@ def refuse_one_profile(classes: int) -> None:
     if classes > 1:
         return
     raise UnmetError(
-        "all profiles are equal, so the release would say the same of everyone",
-        advice="Where all ratings are equal, such as likes, only who rated what differs: use "
-        f"k-exchange{aside('method', 'k-exchange')} on a choice of items{aside('items', 'top:N')}. "
-        "Else choose a smaller k.",
+        "all profiles are equal, so the release would contain no information about differences",
+        advice="If all ratings are equal, such as likes, use "
+        f"k-exchange{aside('method', 'k-exchange')} on selected "
+        f"items{aside('items', 'top:N')}. Otherwise choose a smaller k.",
     )
 
 

@@ -53,7 +53,7 @@ from starshade.setting import check, settings_of
 
 @dataclass(frozen=True)
 class PredictiveAnonymizer(PredictiveAnonymizerSettings):
-    """Predict what is not rated, group users who are alike, release one profile for each group.
+    """Predict unrated cells, group similar users, release one profile for each group.
 
     A recommender is fitted to the ratings, so that everybody has a full row: ratings where they
     rated, predictions elsewhere. Users are put into groups of at least k, and all members of a
@@ -169,7 +169,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         if self.profile == "pooled":
             self._check_pooled()
         for what, beside in useless:
-            raise ConfigError(f"{what}: only for {beside}", advice="Leave one of them out.")
+            raise ConfigError(f"{what}: applies only to {beside}", advice="Remove one of them.")
 
     def _check_pooled(self) -> None:
         """Refuse what needs another profile, which is not the default."""
@@ -177,11 +177,11 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             if (value := getattr(self, setting)) != fits:
                 raise ConfigError(
                     f"{named(setting, value)}: the profile pooled needs {named(setting, fits)}",
-                    advice=f"Leave it out, or name another profile: {named('profile', 'model')}.",
+                    advice=f"Remove it, or choose another profile: {named('profile', 'model')}.",
                 )
 
     def padding(self) -> Recommender:
-        """Return the recommender that pads: the same settings, to be fitted to other ratings."""
+        """Return the recommender that fills cells, to be fitted to other ratings."""
         cls = find(ENTRIES, self.recommender, "recommender").load()
         has = {field.name for field in fields(cls)}
         settings = {name: getattr(self, name) for name in OWN if getattr(self, name) is not None}
@@ -190,7 +190,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
                 setting = named(name, False) if name == "biases" else named(name)
                 raise ConfigError(
                     f"{setting}: the recommender {self.recommender} has no such setting",
-                    advice="Leave it out, or use regularized-svd.",
+                    advice="Remove it, or use regularized-svd.",
                 )
         made: Recommender = cls(**settings)
         return made
@@ -203,7 +203,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         rng: Rng = None,
         *,
         after: Release | None = None,
-        shortfall: Shortfall = "invent",
+        shortfall: Shortfall = "dummies",
     ) -> Release:
         """Make a release in which every record equals at least k-1 others.
 
@@ -213,7 +213,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         rng : int, Generator or None
             The same seed gives the same release, at any number of threads.
         after : Release, optional
-            The last release of the same people, with its receipt; `shortfall` : {"invent",
+            The last release of the same people, with its receipt; `shortfall` : {"dummies",
             "withhold"}: as in `starshade.anonymize.grouping.Grouping.anonymize`.
 
         Returns
@@ -246,7 +246,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         if self.min_raters > table.n_users:
             raise ConfigError(
                 f"{named('min_raters')} = {self.min_raters}: there are {table.n_users:,} users",
-                advice="Choose it no larger than k; 2 hides what rests on a single rating.",
+                advice="Choose at most k; 2 hides values that rest on a single rating.",
                 setting="min_raters",
             )
         step = step_of(self, table.scale)
@@ -269,8 +269,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             groups, levels = profiles_of(self, padded, groups, step, seed)
         if not levels.any():
             raise UnmetError(
-                f"{named('min_raters')} = {self.min_raters}: in no group did so many members "
-                "rate the same item, so nothing would be shown",
+                f"{named('min_raters')} = {self.min_raters}: no item has that many raters within "
+                "a group, so all cells would be empty",
                 advice=f"Choose fewer raters, or larger groups{aside('k')}.",
             )
         release = profile_release(
@@ -290,7 +290,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
     def anonymize_shards(
         self, shards: AnyShards, rng: Rng = None, engine: Engine | None = None
     ) -> AbstractContextManager[Release]:
-        """Make a release of a store of shards, to be saved as long as it is open.
+        """Make a release of a partitioned store, to be saved while it is open.
 
         See `starshade.anonymize.sharded.anonymize.anonymized_shards`.
         """
@@ -298,8 +298,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
 
         return anonymized_shards(self, shards, rng, engine)
 
-    def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
-        """Find who of a release can be in the next one, beside whom; refuse as `anonymize` does.
+    def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "dummies") -> Kept:
+        """Return which users of a release stay in the next one, and in which groups.
 
         Nothing is made. Arguments as in `anonymize`.
         """
@@ -319,9 +319,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         fitted = self.padding().fit(table, rng=seed)
         if not isinstance(fitted, Factors):
             raise ConfigError(
-                f"{called('recommender')} {self.recommender}: its predictions are not of "
-                "factors, and padded "
-                "rows are too many to be written out",
+                f"{called('recommender')} {self.recommender}: not a factor model, and the full "
+                "table of its predictions is too large",
                 advice="Use regularized-svd.",
             )
         return fitted

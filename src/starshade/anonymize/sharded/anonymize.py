@@ -65,7 +65,7 @@ def anonymized_shards(
     rng: Rng = None,
     engine: Engine | None = None,
 ) -> Iterator[Release]:
-    """Make a release of a store of shards, to be saved as long as this lasts.
+    """Make a release of a partitioned store, to be saved within the block.
 
     Of one shard it is that of the same ratings as one table, byte for byte; of several it is fixed
     by how they are cut. Neither ratings nor users nor the link are held as a whole; the profiles
@@ -94,9 +94,10 @@ def anonymized_shards(
     if setting := takes_one_table(method):
         found = getattr(method, setting, getattr(method, "name", ""))
         raise ConfigError(
-            f"{called(setting)} {found}: does not work shard by shard",
-            advice="Anonymize the ratings as one table, where memory holds them. Shard by shard "
-            "works predictive, without l, min_raters, chosen items or another recommender.",
+            f"{called(setting)} {found}: not supported for partitioned stores",
+            advice="Anonymize the ratings as one table if they fit into memory. Partitioned "
+            "stores support predictive without l, min_raters, chosen items or another "
+            "recommender.",
             setting=setting,
         )
     engine = engine or Local()
@@ -156,7 +157,7 @@ def _check_memory(shards: AnyShards) -> None:
     needs = _PER_RATING * largest
     if needs > budget.memory():
         raise ConfigError(
-            f"{shards.path}: its largest shard, of {largest:,} ratings, takes "
+            f"{shards.path}: its largest partition, of {largest:,} ratings, takes "
             f"{budget.amount(needs)}; {budget.amount(budget.memory())} may be used",
-            advice=f"Allow more memory{aside('memory')}, or write the store anew in more shards.",
+            advice=f"Allow more memory{aside('memory')}, or write the store with more partitions.",
         )

@@ -1,4 +1,4 @@
-"""Public ratings against data: whose record is it (NS §5, the IMDb case).
+"""Link public ratings with records of the data (NS §5, the IMDb case).
 
 **The attacker's story.** People rate films under their names in one place and, they believe
 privately, in another, whose ratings are then published without names. The attacker takes what
@@ -48,26 +48,26 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.table import Release
 from starshade.setting import check
 
-_AT_ONCE = 64  # names between two signs of progress
+_AT_ONCE = 64  # names between two progress reports
 
 
 @dataclass(frozen=True)
 class AuxiliaryAttack(AuxiliaryAttackSettings):
-    """Find the records of people whose public ratings are known, where they stand out.
+    """Re-identify people by their public ratings, where a record stands out.
 
     Parameters
     ----------
     phi, rho0, d0 : float
         As in `ScoreboardRH`.
     candidates : int
-        Best records listed per name, at least 1.
+        Number of candidates per name, at least 1.
     one_to_one : bool
-        Also match the whole list at once by the likelihoods, each record to one name at most.
+        Also match all names jointly by likelihood, each record to at most one name.
     weights : {"fitted", "plain"}
-        Of one_to_one: how often public ratings agree with their own record is fitted to the list,
-        or taken as fixed (definitions, "auxiliary-attack").
-    sure : float
-        Of one_to_one: the probability, in (0, 1], from which on a record is named.
+        For one_to_one: agreement rates of public ratings with their own record, fitted to the
+        list or fixed (definitions, "auxiliary-attack").
+    min_posterior : float
+        For one_to_one: the probability, in (0, 1], needed to name a record.
 
     Raises
     ------
@@ -76,9 +76,9 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
 
     Notes
     -----
-    The score is Scoreboard-RH's (NS §5): a public row without a rating adds its
-    day's likeness alone, one without a day its rating's alone, one with neither 1 for having
-    the item at all. A row on an item that the data lack adds nothing.
+    The score is Scoreboard-RH's (NS §5): a public row without a rating adds
+    the similarity of its day alone, one without a day that of its rating alone, one with neither 1
+    for the item. A row on an item that is not in the data adds nothing.
 
     An answer for one name never depends on who else is in the file, but for one_to_one.
 
@@ -100,7 +100,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
         check(self)
 
     @typed
-    @announced("attacking by public ratings")
+    @announced("linking public ratings")
     def run(
         self,
         data: Ratings | Release,
@@ -111,38 +111,37 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
         aux_scale: Scale | str | None = None,
         show_values: bool = False,
     ) -> AuxiliaryResult:
-        """Look for every name's record.
+        """Match every name with records.
 
         Parameters
         ----------
         data : Ratings or Release
-            What was published; nobody needs to know what lies behind it.
+            The published data; the original is not needed.
         auxiliary : Auxiliary
             See `read_auxiliary`.
         mapping : mapping, optional
-            The other source's item → item of the data (`read_item_mapping`); None: their items
-            are called as the data's are.
+            Public item → item of the data (`read_item_mapping`); None: the ids are the same.
         by_name : bool
             Items are matched by their published names instead of by id.
         aux_scale : Scale or str, optional
             ``min:max`` or ``min:max:step``: the public ratings' scale, mapped linearly onto the
             data's; None: they are on the data's own.
         show_values : bool
-            Let candidates carry the ids that a rating table has for its users.
+            Include the user ids of a rating table in candidates.
 
         Raises
         ------
         ConfigError
-            No public row is on an item of the data, arguments that do not fit together, or an
-            attack that does not fit the memory that may be used.
+            No public row is on an item of the data, arguments contradict each other, or the attack
+            does not fit into memory.
         InputError
-            Public ratings off their scale, or rows that contradict each other.
+            Public ratings outside their scale, or rows that contradict each other.
         """
         started = perf_counter()
         if mapping is not None and not all(isinstance(i, str) for p in mapping.items() for i in p):
             raise ConfigError(
-                "mapping: an item that is no text",
-                advice="Items are text: {'tt0111161': '318'}, not numbers.",
+                "mapping: an item is not a text",
+                advice="Give items as text, not numbers: {'tt0111161': '318'}.",
             )
         theirs = Scale.parse(aux_scale) if isinstance(aux_scale, str) else aux_scale
         view = look_unjudged(data)
@@ -179,7 +178,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
             matched_by=("" if mapping is None else "mapping to ") + ("name" if by_name else "id"),
             scale=str(view.cells.symbols.scale),
             aux_scale=None if theirs is None else str(theirs),
-            one_person=not auxiliary.named,
+            one_user=not auxiliary.named,
             ratings_used=auxiliary.has_ratings,
             days_used=matched.dated,
             config=asdict(self) | pricing.config,
@@ -191,7 +190,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """One search for everybody: `users` have the ids that are shown, classes numbers or not."""
+    """The search for all names: `users`: ids to show; `by_class`: rows are numbered classes."""
 
     settings: AuxiliaryAttack
     view: View
@@ -201,14 +200,14 @@ class _Search:
     by_class: bool
 
     def answers(self, names: tuple[str, ...]) -> tuple[NameAnswer, ...]:
-        """Look for everybody."""
+        """Return the answer for every name."""
         view, matched = self.view, self.matched
         most = int(np.diff(matched.indptr).argmax())
         tables = sorted(table_bytes(view.cells.symbols, n) for n in matched.different_ratings())
         together = sum(tables[-get_num_threads() :])
         refuse_too_little(view, matched.of(most), own_only=True, also=together)
         block = block_of(view, items=matched.of(most).items)
-        # nobody has a record of their own here, and none is looked for
+        # names have no record of their own here
         goal = goal_of(view, 1.0, absent=False)._replace(own_only=True)
         answers: dict[int, NameAnswer] = {}
 

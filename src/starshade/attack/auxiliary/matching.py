@@ -125,8 +125,8 @@ def _places(
     if item_names is None:
         raise ConfigError(
             "the attacked data have no item names to match by",
-            advice=f"Read ratings with their items' names{aside('item_names', 'FILE')}; a release "
-            "has names if it was made from such. Or match by id, or by a mapping to ids"
+            advice=f"Read ratings with item names{aside('item_names', 'FILE')}; a release has the "
+            "names of its ratings. Or match by id, or by a mapping to ids"
             f"{aside('aux.mapping', 'FILE')}.",
         )
     bearers = Counter(item_names)
@@ -148,12 +148,12 @@ def _none_known(
 ) -> ConfigError:
     """Say what may be wrong where nothing fits, by looking whether the other way would fit."""
     if (place == _AMBIGUOUS).any():
-        advice = "Their names are borne by several items each: map them to ids."
+        advice = "Their names are ambiguous (several items each): map them to ids."
     elif mapping is not None and not any(item in mapping for item in auxiliary.items):
         advice = (
-            "None of them is in the mapping: it names the other source's item first (else "
-            f"{named('aux.aux_col')}, {named('aux.data_col')}); ids are text: 7, 007 and "
-            "tt007 are three items."
+            "None of them is in the mapping. Its first column must be the public item (else set "
+            f"{named('aux.aux_col')}, {named('aux.data_col')}). Ids are text: 7, 007 and tt007 "
+            "are three items."
         )
     elif by_name and (_places(auxiliary.items, cells, None, mapping, False) >= 0).any():
         advice = "They are ids of the data, not names: match by id (no "
@@ -163,8 +163,8 @@ def _none_known(
         advice += f"{aside('aux.by_name')}."
     else:
         advice = (
-            f"Ids are text: 7 and 007 are two items. A mapping{aside('aux.mapping', 'FILE')} says "
-            "which item is which."
+            "Ids are text: 7 and 007 are two items. Give a mapping of items"
+            f"{aside('aux.mapping', 'FILE')}."
         )
     return ConfigError(
         f"{auxiliary.source}: none of its {len(auxiliary.items):,} items is in the attacked data",
@@ -176,8 +176,8 @@ def _refuse_off_scale(auxiliary: Auxiliary, aux_scale: Scale | None, scale: Scal
     theirs = scale if aux_scale is None else aux_scale
     if theirs.width == 0 and scale.width > 0:
         raise ConfigError(
-            f"{called('aux_scale')} {theirs}: of one rating only, it says nothing on {scale}",
-            advice="Give the scale's bounds, e.g. 1:10.",
+            f"{called('aux_scale')} {theirs}: one rating only cannot be mapped onto {scale}",
+            advice="Give the bounds of the scale, e.g. 1:10.",
         )
     known = np.flatnonzero(~np.isnan(auxiliary.ratings))
     off = known[~theirs.contains(auxiliary.ratings[known])]
@@ -186,12 +186,12 @@ def _refuse_off_scale(auxiliary: Auxiliary, aux_scale: Scale | None, scale: Scal
     first = ((int(row), f"rating {auxiliary.ratings[row]:.12g}") for row in off[:NAMED])
     whose = "the attacked data's scale" if aux_scale is None else "aux_scale"
     raise InputError(
-        f"public ratings off {whose} {theirs} (allowed: {allowed_ratings(theirs)})\n"
+        f"public ratings outside {whose} {theirs} (allowed: {allowed_ratings(theirs)})\n"
         + Wrong(len(off), tuple(first)).named(auxiliary.locate),
-        advice=f"Say which scale they are on ({named('aux_scale')}, e.g. 1:10 or 0.5:5:0.5): it is "
-        f"mapped linearly onto {scale}."
+        advice=f"Give their scale ({named('aux_scale')}, e.g. 1:10 or 0.5:5:0.5); it is mapped "
+        f"linearly onto {scale}."
         if aux_scale is None
-        else "Correct them, or the scale.",
+        else "Correct the ratings or the scale.",
     )
 
 

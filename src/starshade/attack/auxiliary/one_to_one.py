@@ -1,4 +1,4 @@
-"""Public ratings of a whole list of people, matched at once: who is which record."""
+"""One-to-one matching of a list of names with records, by public ratings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starshade.attack.auxiliary.matching import Matched
 from starshade.attack.settings import AuxiliaryAttackSettings
 from starshade.attack.view import View
 from starshade.errors import ConfigError
-from starshade.figure import payload
+from starshade.figure import Renamed, payload
 from starshade.naming import aside
 from starshade.plain import counted
 from starshade.progress import task
@@ -26,12 +26,12 @@ from starshade.ratings.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class NamePlace:
-    """Where one name is on the list.
+    """Match of one name in the joint assignment.
 
-    `record`, `class_`, `records`, `id`: as in `Candidate`; None, and 0 records, where no record is
-    likelier than that they have none. `probability`: of that row, the other names being where they
-    are. `lead`: by how much, in natural logarithms, the list surpasses the best one in which this
-    name is elsewhere; 0: a tie. `answer`: both are sure enough. `no_answer`: why not.
+    `record`, `class_`, `records`, `id`: as in `Candidate`; None, and 0 records, where having no
+    record is more likely. `probability`: of that row, given the matches of the other names. `lead`:
+    lead in natural logarithms over the best assignment with another match of this name; 0: a tie.
+    `answer`: both are sufficient. `no_answer`: the reason why not.
     """
 
     name: str
@@ -54,21 +54,21 @@ class NamePlace:
 
 
 @dataclass(frozen=True)
-class OneToOne:
-    """A list matched at once: each name at most one record, each record at most one name.
+class OneToOne(Renamed):
+    """Joint matching: each name to at most one record, each record to at most one name.
 
     Attributes
     ----------
     weights : {"fitted", "plain"}
-    sure : float
+    min_posterior : float
     away : tuple of float
-        Chances that a public rating of somebody's own record is 0 to 4 fifths of the scale away.
+        Probabilities that a public rating is 0 to 4 fifths of the scale from the own record's.
     not_rated : float
-        Chance that their record lacks it.
+        Probability that the own record lacks it.
     near : float
-        Chance that its day is within 30 of the record's.
+        Probability that its day is within 30 days of the record's.
     there : float
-        Chance that a name has a record.
+        Probability that a name has a record.
     steps : int
         Steps of the fit; 0: not fitted.
     per_name : tuple of NamePlace
@@ -76,7 +76,7 @@ class OneToOne:
     """
 
     weights: str
-    sure: float
+    min_posterior: float
     away: tuple[float, ...]
     not_rated: float
     near: float
@@ -86,7 +86,7 @@ class OneToOne:
 
     @property
     def answered(self) -> int:
-        """Names that are placed, and surely enough."""
+        """Names matched with sufficient probability."""
         return sum(each.answer for each in self.per_name)
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,16 +97,15 @@ class OneToOne:
         n = len(self.per_name)
         placed = sum(each.records > 0 for each in self.per_name)
         text = (
-            f"Matched as one list, each record given to one name at most, {placed:,} of "
-            f"{counted(n, 'name')} have a place in the likeliest list, and for {self.answered:,} "
-            f"it is at least {self.sure:.0%} probable."
+            f"One-to-one matching assigns a record to {placed:,} of {counted(n, 'name')}; "
+            f"{self.answered:,} matches have a probability of at least {self.min_posterior:.0%}. "
+            "A person without a record may be matched with that of a similar person."
         )
-        text += " Somebody who has no record may well be given that of a person like them."
         if self.weights == "fitted":
             text += (
-                f" Nobody said how far public ratings can be trusted; fitted to the list itself, "
-                f"{self.away[0]:.0%} agree with the record, {self.not_rated:.0%} are not in it, "
-                f"and {self.there:.0%} of the names have a record at all."
+                f" Agreement rates fitted to the list: {self.away[0]:.0%} of public ratings agree "
+                f"with the record, {self.not_rated:.0%} are not in it, and {self.there:.0%} of "
+                "names have a record."
             )
         return text
 
@@ -120,7 +119,7 @@ def match_list(
     *,
     by_class: bool,
 ) -> OneToOne:
-    """Match a whole list at once (Fellegi & Sunter 1969; definitions, "auxiliary-attack").
+    """Match a list of names jointly (Fellegi & Sunter 1969; definitions, "auxiliary-attack").
 
     `users`: ids to be shown. `by_class`: rows are a release's classes, and have numbers.
     """
@@ -141,7 +140,7 @@ def match_list(
     def named(person: int, at: Placed) -> NamePlace:
         size = int(view.cells.sizes[at.row]) if at.row >= 0 else 0
         record = int(start[at.row]) if size == 1 else None
-        reason = _reason(at, settings.sure, known=len(compared[person].parts) > 0)
+        reason = _reason(at, settings.min_posterior, known=len(compared[person].parts) > 0)
         return NamePlace(
             name=names[person],
             record=record,
@@ -156,7 +155,7 @@ def match_list(
 
     return OneToOne(
         settings.weights,
-        settings.sure,
+        settings.min_posterior,
         *_told(errors),
         steps,
         tuple(named(person, at) for person, at in enumerate(placed)),
@@ -192,8 +191,8 @@ def _refuse_too_long(view: View, matched: Matched) -> None:
     needed += min(view.cells.n_cells, longest * view.cells.n_groups) * PATTERNS * 10
     if needed > budget.left(0):
         raise ConfigError(
-            f"matching {counted(len(matched.indptr) - 1, 'name')} at once takes about "
+            f"matching {counted(len(matched.indptr) - 1, 'name')} jointly takes about "
             f"{budget.amount(needed)} of memory; {budget.amount(max(0, budget.left(0)))} may be "
             "used",
-            advice=f"Match fewer names at once, or allow more memory{aside('memory')}.",
+            advice=f"Match fewer names, or allow more memory{aside('memory')}.",
         )

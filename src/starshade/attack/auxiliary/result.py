@@ -1,4 +1,4 @@
-"""`AuxiliaryResult`: per name whose public ratings are known, the records that fit, or none."""
+"""`AuxiliaryResult`: for each name with public ratings, the matching records, or none."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from starshade.plain import counted
 _SHOWN = 100  # names in the table
 _FIGURES = (
     Figure("names", "Names", "count"),
-    Figure("answered", "One record stands out", "count", True, "It is taken for theirs."),
+    Figure("answered", "Re-identified names", "count", True, "One record stands out."),
     Figure("no_answer", "No answer", "count", False, "Nothing known, a tie, or no clear lead."),
-    Figure("profiles", "A profile stands out", "count", True, "Identical records being one."),
+    Figure("profiles", "Linked profiles", "count", True, "A profile of equal records stands out."),
 )
-_PLACED = ("name", "place", "probability", "lead", "named")
+_PLACED = ("name", "match", "probability", "lead", "answer")
 _WHY = {
-    "nothing-known": "nothing known of them is in the data",
-    "nobody": "no record is likelier than none",
-    "tie": "another list is as likely",
-    "unsure": "not sure enough",
+    "nothing-known": "no known item is in the data",
+    "nobody": "no record is more likely than none",
+    "tie": "another assignment is equally likely",
+    "unsure": "probability too low",
 }
-_CALM = 3.0  # an eccentricity that none of forty strangers had (docs/attacks.md)
+_CALM = 3.0  # an eccentricity that none of forty non-members had (docs/attacks.md)
 _CHANCE = (
-    " At φ = 1.5 a record stood out by chance for 4 of 40 strangers to made-up data of MovieLens"
-    " 100K's size, at φ = 3 for none: before acting on a name ask for a higher φ"
+    " On synthetic data of the size of MovieLens 100K a record stood out by chance for 4 of 40"
+    " non-members at φ = 1.5, and for none at φ = 3: use a higher φ before acting on an answer"
 )
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A row of the data that fits.
+    """A row of the data that matches.
 
     `record`: number of the record: as in a release's files, or the row (from 0) of a rating table
-    in canonical order. None: the row is a class of several records, which cannot be told apart.
+    in canonical order. None: the row is a class of several equal records.
     `class_`: number of the class in a release's files (its column ``group``); None where rows are
     single records. `records`: records in the row. `tied`: records with the same score, these
     included. `probability`: that the person is one of these records, if they are in the data at all
-    (NS §4, entropic). `id`: the user's id in a rating table, where it was asked for.
+    (NS §4, entropic). `id`: the user's id in a rating table, on request.
     """
 
     record: int | None
@@ -54,7 +54,7 @@ class Candidate:
     id: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; ``id`` only where it was asked for."""
+        """Return plain JSON values; ``id`` only on request."""
         shown = payload(self)
         shown["class"] = shown.pop("class_")
         if self.id is None:
@@ -71,7 +71,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class NameAnswer:
-    """What was found for one name.
+    """The answer for one name.
 
     `name`: as the public ratings have it. `known`, `in_data`: items known of this person; how many
     of them the data have. `eccentricity`, `profile_eccentricity`: by how many standard deviations
@@ -110,7 +110,7 @@ class NameAnswer:
         if self.answer is not None:
             text = str(self.answer)
         elif self.profile is not None:
-            text = f"none; {self.profile} stands out as one"
+            text = f"none; profile {self.profile} stands out"
         else:
             text = f"none: {self._why()}"
         leads = f"{self.eccentricity:.2f}", f"{self.profile_eccentricity:.2f}"
@@ -125,41 +125,41 @@ class NameAnswer:
 
     def _why(self) -> str:
         if self.no_answer == "nothing-known":
-            return "nothing known of them is in the data"
+            return "no known item is in the data"
         return f"{counted(self.tied, 'record')} tie" if self.tied > 1 else "does not stand out"
 
 
 @dataclass(frozen=True)
 class AuxiliaryResult(Shown):
-    """What public ratings gave away (NS §5).
+    """Result of linking public ratings with records (NS §5).
 
     Attributes
     ----------
     attack : str
-        Whose scores these are.
+        Attack that gives the scores.
     data : {"ratings", "release"}
     records : int
         Records that the adversary sees.
     rows, repeated_rows : int
-        Rows of public ratings; those that repeated a person's item and were made one.
+        Rows of public ratings; rows merged because they repeat a person's item.
     unknown_items : int
-        Known cells on items that the data lack: they say nothing.
+        Known ratings of items that are not in the data; not used.
     ambiguous_items : int
-        Known cells whose item's name several items of the data bear: they say nothing either.
+        Known ratings whose item name is ambiguous in the data; not used.
     matched_by : str
         ``id``, ``name``, ``mapping to id`` or ``mapping to name``.
     scale, aux_scale : str, str or None
-        The data's scale; that of the public ratings where it was given, mapped linearly.
-    one_person : bool
-        The public ratings had no column of names: all rows are taken for one person's.
+        Scale of the data; given scale of the public ratings, mapped linearly.
+    one_user : bool
+        The public ratings have no column of names: all rows are treated as one user.
     ratings_used, days_used : bool
-        Whether any rating (any day) was of use.
+        Whether any rating (any day) was used.
     config : dict
-        φ, ρ0, d0 and how many candidates are listed.
+        φ, ρ0, d0 and the number of listed candidates.
     per_name : tuple of NameAnswer
         In the order in which the names first appear.
     one_to_one : OneToOne or None
-        The list matched at once, where that was asked for.
+        The one-to-one matching, on request.
     seconds : float
     version : str
         Of starshade.
@@ -175,7 +175,7 @@ class AuxiliaryResult(Shown):
     matched_by: str
     scale: str
     aux_scale: str | None
-    one_person: bool
+    one_user: bool
     ratings_used: bool
     days_used: bool
     config: dict[str, Any]
@@ -185,7 +185,7 @@ class AuxiliaryResult(Shown):
     version: str = field(default=__version__)
 
     #: what the columns of `NameAnswer.row` are
-    head = ("name", "items known", "in the data", "eccentricity", "as one profile", "answer")
+    head = ("name", "known items", "in the data", "eccentricity", "of the profile", "answer")
     #: what the columns of `NameAnswer.candidate_rows` are
     candidate_head = ("name", "candidate", "score", "probability")
 
@@ -196,12 +196,12 @@ class AuxiliaryResult(Shown):
 
     @property
     def profiles(self) -> int:
-        """Names for which a profile stands out, identical records being one."""
+        """Names for which a profile stands out; identical records count as one."""
         return sum(answer.profile is not None for answer in self.per_name)
 
     @property
     def found(self) -> tuple[Figure, ...]:
-        """For how many names there is an answer."""
+        """Numbers of names with and without an answer."""
         names = len(self.per_name)
         values = (names, self.answered, names - self.answered, self.profiles)
         return tuple(figure.of(value) for figure, value in zip(_FIGURES, values, strict=True))
@@ -216,7 +216,7 @@ class AuxiliaryResult(Shown):
         places = tuple(_place_row(each) for each in self.one_to_one.per_name[:_SHOWN])
         return (
             Table(title, self.head, rows),
-            Table(f"{title}, each record given once", _PLACED, places),
+            Table(f"{title}, one-to-one matching", _PLACED, places),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -225,25 +225,23 @@ class AuxiliaryResult(Shown):
 
     def __str__(self) -> str:
         n, phi = len(self.per_name), self.config["phi"]
-        whose = "one person (no column of names)" if self.one_person else counted(n, "name")
+        whose = "one user (no column of names)" if self.one_user else counted(n, "name")
         text = (
             f"{self.attack} with the public ratings of {whose} ({self._known()}) on "
-            f"{counted(self.records, 'record')}. For {self.answered:,} of {n:,} "
-            "one record stands out "
-            f"(eccentricity at least {phi:g}) and is taken for theirs, with everything else in it; "
-            f"for {n - self.answered:,} there is no answer."
+            f"{counted(self.records, 'record')}. Re-identified: {self.answered:,} of {n:,} (one "
+            f"record stands out, eccentricity at least {phi:g}); no answer: "
+            f"{n - self.answered:,}."
         )
         hidden = [a.profile for a in self.per_name if a.answer is None and a.profile is not None]
         if hidden:
             least = min(profile.records for profile in hidden)
             text += (
-                f" For {len(hidden):,} of these, identical records counting as one, their profile "
-                f"stands out: which of its {least:,} or more records is theirs cannot be told, but "
-                "whatever the data show of that profile they show of them."
+                f" For {len(hidden):,} of the latter their profile stands out: it has {least:,} or "
+                "more equal records, and its contents are known to be theirs."
             )
         text += (
-            " Nobody has said who is in the data: the higher an eccentricity, the less likely it "
-            "is chance (Narayanan & Shmatikov's two finds had 28 and 15)."
+            " Answers cannot be verified without the original: the higher an eccentricity, the "
+            "less likely is chance (Narayanan & Shmatikov's two matches had 28 and 15)."
         )
         if self.answered and phi < _CALM:
             text += f"{_CHANCE}{aside('phi')}."
@@ -252,7 +250,7 @@ class AuxiliaryResult(Shown):
         if any(answer.candidates for answer in self.per_name):
             text += f" {self._numbers()}"
         if self.aux_scale is not None and self.aux_scale != self.scale:
-            text += f" Ratings on {self.aux_scale} were mapped linearly onto {self.scale}."
+            text += f" Ratings on {self.aux_scale} are mapped linearly onto {self.scale}."
         return text
 
     def _known(self) -> str:
@@ -260,20 +258,22 @@ class AuxiliaryResult(Shown):
         text = f"{counted(known, 'known item')}, {self.unknown_items / known:.1%} of them not in "
         text += "the data"
         if self.ambiguous_items:
-            text += f", {self.ambiguous_items / known:.1%} with a name that several items bear"
+            text += f", {self.ambiguous_items / known:.1%} with an ambiguous item name"
         return text
 
     def _numbers(self) -> str:
         if self.data == "release":
-            return "Records and classes have the numbers of the release's files."
+            return "Record and class numbers are those of the release's files."
         ids = any(c.id is not None for answer in self.per_name for c in answer.candidates)
         say = (
-            "in brackets is its user's id" if ids else f"{named('show_values')} gives its user's id"
+            "its user's id is in brackets" if ids else f"{named('show_values')} adds its user's id"
         )
-        return f"Record N is row N, from 0, of the ratings in canonical order; {say}."
+        return f"Record N is row N (from 0) of the ratings in canonical order; {say}."
 
     def _headline(self) -> str:
-        return self.attack
+        return (
+            f"Public ratings re-identify {self.answered:,} of {counted(len(self.per_name), 'name')}"
+        )
 
 
 def _place_row(each: NamePlace) -> tuple[str, str, str, str, str]:
@@ -287,5 +287,5 @@ def _place_row(each: NamePlace) -> tuple[str, str, str, str, str]:
 
 
 def _visible(name: str) -> str:
-    """Write control characters, which a terminal would obey, as what they are."""
+    """Escape control characters, which a terminal would obey."""
     return "".join(repr(c)[1:-1] if category(c) == "Cc" else c for c in name)

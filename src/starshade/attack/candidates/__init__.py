@@ -1,1 +1,1 @@
-"""Attacks by candidates: every record in which all that is known fits."""
+"""Attacks by candidates: all records that match everything known."""

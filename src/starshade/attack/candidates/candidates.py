@@ -1,4 +1,4 @@
-"""Attacks by candidates: every record in which all that is known fits, one as likely as another."""
+"""Attacks by candidates: all records that match everything known, equally likely."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from starshade.stats import share
 
 Result = TypeVar("Result", bound=CandidateResult, covariant=True)
 
-_BATCH = 4096  # targets between two signs of progress
+_BATCH = 4096  # targets between two progress reports
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What an attack makes use of.
+    """Knowledge and settings that an attack uses.
 
-    `within`: how far a cell may be from what is known. `used`: settings as they came to be.
+    `within`: tolerances of a match. `used`: the effective settings.
     """
 
     knowledge: Knowledge
@@ -51,7 +51,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Hunt:
-    """What is attacked, what is known, and what the kernel reads of the truth."""
+    """The view, the knowledge, and the part of the truth that the kernel reads."""
 
     view: View
     known: Known
@@ -68,7 +68,7 @@ class Hunt:
         *,
         absent: bool = False,
     ) -> Hunt:
-        """Lay it out; a record agrees with a target's truth if they are as alike as `theta`."""
+        """Build it; a record agrees with a target's truth at similarity `theta` or more."""
         return cls(view, known, within, goal_of(view, theta, absent=absent))
 
     def count(self, seen: Seen, clues: Clues) -> NDArray[Any]:
@@ -79,10 +79,7 @@ class Hunt:
         )
 
     def batches(self, label: str) -> Iterator[tuple[Seen, Clues]]:
-        """Hand out the targets, some at a time, and what is seen of what is known of them.
-
-        A sign of progress after each.
-        """
+        """Yield the targets in batches with their clues, and report progress after each."""
         seen = None
         with task(label, len(self.known)) as step:
             for targets in self.view.batches(self.known.items, _BATCH):
@@ -100,8 +97,7 @@ class CandidateAttack(Attack[Result]):
     """An attack by candidates; `theta`, `absent` and `k` are settings.
 
     `theta`: record similarity from which on a record agrees with the target's truth. `absent`: also
-    ask who is left when the target's record is taken out. `k`: fewer candidates than this are
-    counted.
+    attack with the target's record removed. `k`: targets with fewer candidates are reported.
     """
 
     theta: float
@@ -119,17 +115,17 @@ class CandidateAttack(Attack[Result]):
         return found
 
     def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
-        """Say what is made use of; `tolerance`: how far a rating may be off if nothing is set."""
+        """Return what the attack uses; `tolerance`: default tolerance of ratings."""
         raise NotImplementedError
 
     def figures(
         self, outcomes: CandidateOutcomes, facts: dict[str, Any], hunt: Hunt
     ) -> dict[str, Any]:
-        """Sum up what came of each target; `facts`: what is found alike whatever the attack."""
+        """Summarize the outcomes; `facts`: fields that all attacks share."""
         return facts | self.counted(outcomes, facts["expected_top1"], int(hunt.view.copies.min()))
 
     def result(self, figures: dict[str, Any], hunt: Hunt, data: Ratings | Release) -> Any:
-        """Return what `figures` came to, and what this attack finds beside."""
+        """Return the result of these figures, with the attack's own ones."""
         return CandidateResult(**figures)
 
     @property
@@ -139,7 +135,7 @@ class CandidateAttack(Attack[Result]):
         return settings
 
     def counted(self, outcomes: CandidateOutcomes, best: Rate, fewest: int) -> dict[str, Any]:
-        """Sum up what came of each target; `best`: who is named; `fewest`: records alike."""
+        """Summarize the outcomes; `best`: re-identification; `fewest`: least equal records."""
         records, absent = outcomes.candidates, outcomes.some_absent
         return {
             "attack": self.name,
@@ -155,7 +151,7 @@ class CandidateAttack(Attack[Result]):
 
 
 def seen_by(view: View, goal: Goal, items: NDArray[np.int32] | None = None) -> Seen:
-    """Lay out what the adversary sees for the kernel; `items`: those that are known, or all."""
+    """Return what the adversary sees, for the kernel; `items`: the known ones, or all."""
     rows = view.cells
     return Seen(
         postings_of(view.held(np.arange(rows.n_items) if items is None else items)),
@@ -169,7 +165,7 @@ def seen_by(view: View, goal: Goal, items: NDArray[np.int32] | None = None) -> S
 
 
 def clues_of(view: View, known: Known) -> Clues:
-    """Say where each known cell is looked up, and which rows come into question."""
+    """Return where each known cell is looked up, and which rows are possible."""
     return Clues(
         view.places(known.items),
         known.ratings,
@@ -181,9 +177,9 @@ def clues_of(view: View, known: Known) -> Clues:
 
 
 def judge(hunt: Hunt) -> tuple[CandidateOutcomes, int]:
-    """Attack every target; returns what came of it and the cells looked at."""
+    """Attack every target; returns the outcomes and the number of cells read."""
     counted = np.concatenate(
-        [hunt.count(seen, clues) for seen, clues in hunt.batches("looking for candidates")]
+        [hunt.count(seen, clues) for seen, clues in hunt.batches("finding candidates")]
     )
     view = hunt.view
     linked, records = view.credit == "linked", view.cells.n_records
@@ -196,7 +192,7 @@ def judge(hunt: Hunt) -> tuple[CandidateOutcomes, int]:
 def outcomes_of(
     users: NDArray[np.int64], counted: NDArray[Any], n_records: int, *, linked: bool, absent: bool
 ) -> CandidateOutcomes:
-    """Turn counts into answers (NS Def. 4 with a uniform distribution over the candidates).
+    """Turn counts into outcomes (NS Def. 4 with a uniform distribution over the candidates).
 
     `n_records`: of the data. `linked`: whether the target's own is known.
     """
@@ -220,19 +216,19 @@ def outcomes_of(
 
 @dataclass(frozen=True)
 class StructureAttack(StructureAttackSettings, CandidateAttack[CandidateResult]):
-    """Take every record that rated all the items known of the target, and pick one at random.
+    """Pick at random among the records that rated all known items of the target.
 
-    The adversary knows which items somebody rated, not how and not when: the subgraph of the
-    review graph without its labels.
+    The adversary knows which items the target rated, but neither values nor dates: the subgraph
+    of the review graph without its labels.
 
     Parameters
     ----------
     theta : float
         Record similarity, in (0, 1], from which on a record agrees with the target's truth.
     absent : bool
-        Also ask who fits when the target's record is taken out.
+        Also attack with the target's record removed.
     k : int
-        Fewer candidates than this are counted.
+        Targets with fewer candidates are reported.
 
     Raises
     ------
@@ -252,7 +248,7 @@ class StructureAttack(StructureAttackSettings, CandidateAttack[CandidateResult])
     def audited(
         cls, knowledge: Knowledge, data: Ratings | Release, release: Release
     ) -> StructureAttack | None:
-        """Return it as an audit of `release` tries it on `data`; None where it is of no use."""
+        """Return it as an audit of `release` runs it on `data`; None where it does not apply."""
         exact = not (knowledge.wrong or knowledge.rating_error)
         return cls() if exact and averaged(release) else None
 
@@ -263,22 +259,22 @@ class StructureAttack(StructureAttackSettings, CandidateAttack[CandidateResult])
 
 @dataclass(frozen=True)
 class LabelAttack(LabelAttackSettings, CandidateAttack[CandidateResult]):
-    """Take every record that rated all known items as the target did, and pick one at random.
+    """Pick at random among the records that match all known items and ratings of the target.
 
-    The adversary knows items and ratings of somebody, not the days: the subgraph of the review
+    The adversary knows items and ratings of the target, not the days: the subgraph of the review
     graph with its labels.
 
     Parameters
     ----------
     tolerance : float or None
-        How far a rating may be off, at least 0. None: 0.5 on a release of averaged ratings
+        Tolerance of ratings, at least 0. None: 0.5 on a release of averaged ratings
         (layout "profile"), elsewhere 0.
     theta : float
         Record similarity, in (0, 1], from which on a record agrees with the target's truth.
     absent : bool
-        Also ask who fits when the target's record is taken out.
+        Also attack with the target's record removed.
     k : int
-        Fewer candidates than this are counted.
+        Targets with fewer candidates are reported.
 
     Raises
     ------
@@ -298,8 +294,8 @@ class LabelAttack(LabelAttackSettings, CandidateAttack[CandidateResult]):
     def audited(
         cls, knowledge: Knowledge, data: Ratings | Release, release: Release
     ) -> LabelAttack | None:
-        """Return it as an audit of `release` tries it on `data`; None where it is of no use."""
-        if knowledge.wrong:  # one wrong cell, and nobody fits
+        """Return it as an audit of `release` runs it on `data`; None where it does not apply."""
+        if knowledge.wrong:  # one wrong cell, and no record matches
             return None
         return cls(tolerance=knowledge.rating_error + tolerance_of(data))
 
@@ -307,8 +303,8 @@ class LabelAttack(LabelAttackSettings, CandidateAttack[CandidateResult]):
         """See `CandidateAttack.plan`."""
         if not knowledge.ratings:
             raise ConfigError(
-                "the label-based attack needs ratings, and the adversary is to know none",
-                advice="Without ratings it is the structure-based attack: use structure.",
+                "the attack label needs known rating values",
+                advice="Use the attack structure, which needs the items alone.",
             )
         within = tolerance if self.tolerance is None else float(self.tolerance)
         return Plan(replace(knowledge, dates=False), Thresholds(within, -1), {"tolerance": within})
@@ -319,27 +315,27 @@ _DAYS = 2**20  # more than lie between any two days
 
 @dataclass(frozen=True)
 class Scoreboard(ScoreboardSettings, CandidateAttack[CandidateResult]):
-    """Take every record in which all that is known fits, and pick one at random.
+    """Pick at random among the records that match all known facts within thresholds.
 
-    The adversary trusts what they know: a record that misses one known item, or whose rating or
-    day there is further off than a threshold, is out. Simple enough to be proved about (NS Thms
-    1-5), and fragile: one wrong item known, and nobody fits.
+    The adversary trusts their knowledge: a record without one of the known items, or with a rating
+    or day beyond a threshold, does not match. The attack is simple enough for proofs (NS Thms 1-5)
+    and fragile: with one wrong item known, no record matches.
 
     Parameters
     ----------
     rating_error : float or None
-        How far a rating may be off; None: as far as the knowledge says. Infinity: no condition.
+        Tolerance of ratings; None: the error of the knowledge. Infinity: no condition.
     day_error : float or None
         The same for days, in days. Where the data have no days there is no condition; where they
         do, a cell without one does not fit a known day.
     alpha : float
-        Score, in [0, 1), that a record must exceed (a score is 0 or 1, so they are all the same).
+        Score, in [0, 1), that a record must exceed (scores are 0 or 1: all values are equivalent).
     theta : float
         Record similarity, in (0, 1], from which on a record agrees with the target's truth.
     absent : bool
-        Also ask who fits when the target's record is taken out.
+        Also attack with the target's record removed.
     k : int
-        Fewer candidates than this are counted.
+        Targets with fewer candidates are reported.
 
     Raises
     ------
@@ -351,7 +347,7 @@ class Scoreboard(ScoreboardSettings, CandidateAttack[CandidateResult]):
     Score(aux, r') = min over the known items of Sim(aux_i, r'_i), Sim being 1 when rating and
     day are within their thresholds and else 0; a null on either side gives 0. Matching set
     {r' : Score > α}, probabilities uniform over it (NS §4). A generalized cell fits when some
-    member that is no null does. An item that the data lack fits nobody.
+    member that is no null does. An item that the data lack matches no record.
     """
 
     name: ClassVar[str] = "scoreboard"

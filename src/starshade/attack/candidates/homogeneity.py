@@ -22,7 +22,7 @@ from starshade.attack.settings import HomogeneityAttackSettings
 from starshade.attack.targets import Request
 from starshade.attack.view import averaged, groups_of, look, truth_of
 from starshade.errors import ConfigError
-from starshade.figure import Figure, Rate
+from starshade.figure import Figure, Rate, Renamed
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.homogeneity import shared_cells
 from starshade.naming import called
@@ -32,20 +32,20 @@ from starshade.stats import share
 
 
 @dataclass(frozen=True)
-class SharedCells:
-    """Cells with a rating that are equal in all candidates of a target, the known ones apart.
+class SharedCells(Renamed):
+    """Cells with a rating that are equal in all candidates of a target, without the known ones.
 
-    `mean`: how many there are for a target, on average; 0 for those without candidates. `share`: of
+    `mean`: number per target, on average; 0 for those without candidates. `share`: of
     all released items beyond the known ones; None where there are none. `true`: share of these
     cells that hold what the original says of the target: their rating, or null. A cell of several
-    contents holds it easily: on a generalized release always, when the target is among the
-    candidates. None: there are no such cells. `single_mean`: how many of them say one single
+    contents often does: on a generalized release always, when the target is among the
+    candidates. None: there are no such cells. `single_mean`: number of them with one single
     rating, on average over the targets. `single_true`: share of those that are the target's true
     rating. `single_rated`: share of those whose item the target rated: on averaged profiles a cell
-    is filled whoever of the group rated, or nobody. `single_near`: of these, the share that the
-    target rated within the tolerance of what the cell says. `learnt`: of the targets' own ratings
-    on released items beyond the known ones: the share that a cell of one single rating says, and
-    truly.
+    may be filled although the target did not rate the item. `single_near`: of these, the share
+    that the target rated within the tolerance of the cell. `ratings_disclosed`: of the targets' own
+    ratings on released items beyond the known ones: the share that equals a cell of one single
+    rating.
     """
 
     mean: float
@@ -55,87 +55,91 @@ class SharedCells:
     single_true: float | None
     single_rated: float | None
     single_near: float | None
-    learnt: float | None
+    ratings_disclosed: float | None
 
 
 _SAME = Figure(
     "profile_disclosed",
-    "All that fit have the same ratings",
+    "Homogeneous candidates",
     "share",
     True,
-    "High: the group's ratings are read, true or not.",
+    "High: all candidates have the same ratings, true or not.",
     "PA Def. 5.1",
 )
 _RIGHT = Figure(
     "profile_found",
-    "The same, and the target is among them",
+    "Homogeneous candidates that include the target",
     "share",
     True,
-    "High: the right group's ratings are read.",
+    "High: the ratings of the target's class are read.",
 )
 _CELLS = Figure(
     "single_mean",
-    "Further cells of one single rating in all that fit, mean",
+    "Further cells with one rating in all candidates, mean",
     "ratio",
     True,
     "High: more ratings of each target are read.",
 )
 _TRUE = Figure(
-    "single_true", "Of them true of the target", "share", True, "Low: what is read is wrong."
-)
-_LEARNT = Figure(
-    "learnt",
-    "Of the targets' further ratings, learnt exactly",
+    "single_true",
+    "Correct among them",
     "share",
     True,
-    "High: what they rated besides is read.",
+    "Low: the cells are wrong about the target.",
+)
+_LEARNT = Figure(
+    "ratings_disclosed",
+    "Targets' further ratings disclosed exactly",
+    "share",
+    True,
+    "High: attribute disclosure of ratings that were not known.",
 )
 _WIDER = Figure(
     "wider_mean",
-    "Further cells alike in all that fit, but wider, mean",
+    "Further wider cells equal in all candidates, mean",
     "ratio",
     True,
-    "Which of several ratings it was, or whether there was one, stays open.",
+    "The rating, or its existence, stays open.",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class HomogeneityResult(CandidateResult):
-    """What a homogeneity attack on all targets came to (definitions, "homogeneity").
+    """Result of a homogeneity attack on all targets (definitions, "homogeneity").
 
     Attributes
     ----------
     profile_disclosed : Rate
         Targets all of whose candidates have identical review graphs (PA Def. 5.1): items and
-        ratings, whatever the days. Whether it is the target's is another question; `disclosed`
-        answers it.
+        ratings, regardless of days. `class_contents_known` also requires that it is the
+        target's.
     profile_found : Rate
-        Targets of whom this is so, and their own record (without a link: one that agrees with
-        their truth) is among the candidates.
+        Such targets whose own record (without a link: one that agrees with their truth) is among
+        the candidates.
     cells_disclosed : SharedCells
     averaged : bool
-        Whether cells are means or predictions, which need be nobody's ratings.
-    groups : int
-        The groups that the records were put in; where there are as many as records, each is one
-        person (ratings as they are).
+        Whether cells are means or predictions, which may equal no member's rating.
+    classes : int
+        Classes of the release; where there are as many as records, each is one person (ratings as
+        they are).
     sensitive : tuple of SensitiveItem, or None
-        One entry per item asked for; None: without a link nobody can say.
+        One entry per requested item; None: not measurable without a link.
     """
 
     profile_disclosed: Rate
     profile_found: Rate
     cells_disclosed: SharedCells
     averaged: bool = field(repr=False)
-    groups: int
+    classes: int
     sensitive: tuple[SensitiveItem, ...] | None
 
     def __str__(self) -> str:
         text = (
-            f"{super().__str__()} True or not, all records that fit have the same ratings for "
-            f"{self.profile_disclosed} of the targets. {self._single()}{self._wider()}"
+            f"{super().__str__()} All candidates have the same ratings, true or not, for "
+            f"{self.profile_disclosed} of targets. {self._single()}{self._wider()}"
         )
         for place, item in enumerate(self.sensitive or (), start=1):
-            text += f" Sensitive item {place} (as given) {self._given_away(item)}"
+            text += f" Sensitive item {place} (as given): {self._given_away(item)}"
         return text
 
     def _shares(self) -> tuple[Figure, ...]:
@@ -145,7 +149,7 @@ class HomogeneityResult(CandidateResult):
             *self._of(_SAME, _RIGHT),
             _CELLS.of(cells.single_mean),
             _TRUE.of(cells.single_true if cells.single_true != 1 else None),
-            _LEARNT.of(cells.learnt),
+            _LEARNT.of(cells.ratings_disclosed),
             _WIDER.of(cells.mean - cells.single_mean),
         )
 
@@ -155,65 +159,64 @@ class HomogeneityResult(CandidateResult):
             return self._means()
         if cells.single_true is None:
             return (
-                "Of no further item do all that fit say one and the same single rating: no other "
-                "rating of anybody is learnt exactly."
+                "The candidates share no further single rating: no further rating is disclosed "
+                "exactly."
             )
         text = (
-            f"Besides what was known, all that fit say one and the same single rating of "
-            f"{_mean(cells.single_mean)} further items per target on average; "
-            f"{self._how_true(cells.single_true)}."
+            f"All candidates show the same single rating for {_mean(cells.single_mean)} further "
+            f"items per target on average; {self._how_true(cells.single_true)}."
         )
-        if cells.learnt is None:  # they rated nothing besides
+        if cells.ratings_disclosed is None:  # they rated nothing besides
             return text
         return (
-            f"{text} So the adversary learns exactly {cells.learnt:.2%} of what the targets rated "
-            "besides."
+            f"{text} This discloses {cells.ratings_disclosed:.2%} of the targets' further ratings "
+            "exactly."
         )
 
     def _means(self) -> str:
         cells = self.cells_disclosed
         text = (
-            "The cells are means or predictions: what all that fit agree on is what the group is "
-            "said to think"
+            "The cells are means or predictions, so the candidates share an estimate of the "
+            "class's opinion"
         )
         if cells.single_rated is None:
-            return f"{text}; on no further item do they agree."
+            return f"{text}; they agree on no further item."
         text += (
-            f", of {_mean(cells.single_mean)} further items per target on average. The target "
+            f" for {_mean(cells.single_mean)} further items per target on average. The target "
             f"rated {cells.single_rated:.1%} of these items"
         )
         if cells.single_near is None:
             return f"{text}."
         return (
-            f"{text}, {cells.single_near:.1%} of them within {self.config['tolerance']:g} of what "
-            "is said: as good a guess of an opinion as the mean of people who are alike."
+            f"{text}, {cells.single_near:.1%} of them within {self.config['tolerance']:g} of the "
+            "estimate: a guess as good as the mean of similar people."
         )
 
     def _how_true(self, share: float) -> str:
         if share < 1:
-            return f"{share:.1%} of these are the target's true rating"
+            return f"{share:.1%} of them are the target's true rating"
         if self.credit == "linked" and self.false_match.rate == 0:
-            return "they are true, since the target's own record is always among those that fit"
-        return "all of these are the target's true rating"
+            return "all are correct, since the target's own record is always a candidate"
+        return "all of them are the target's true rating"
 
     def _wider(self) -> str:
         wider = self.cells_disclosed.mean - self.cells_disclosed.single_mean
         if wider < 1e-9:  # a difference of two means
             return ""
         return (
-            f" Of {_mean(wider)} more items per target all that fit show the same wider cell, "
-            "which leaves open which of several ratings it was, or whether there was one."
+            f" For {_mean(wider)} more items per target they show the same wider cell, which "
+            "leaves the rating or its existence open."
         )
 
     def _given_away(self, item: SensitiveItem) -> str:
-        if self.groups == self.records:
+        if self.classes == self.records:
             return (
-                f"was rated by {item.users:.1%} of the people, which is all there is to say: here "
-                "nobody is in a group with others."
+                f"rated by {item.users:.1%} of people; every person is a class of their own here, "
+                "so there is nothing further to measure."
             )
         return (
-            f"was rated alike by everybody in {item.groups:.1%} of the groups ({item.users:.1%} of "
-            "the records), so that whose group is known, their rating of it is known."
+            f"all members rated it the same in {item.classes:.1%} of classes ({item.users:.1%} of "
+            "records); knowing a member's class discloses their rating."
         )
 
 
@@ -223,27 +226,26 @@ def _mean(n: float) -> str:
 
 @dataclass(frozen=True)
 class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityResult]):
-    """Learn what all candidates have in common, without knowing which of them is the target.
+    """Read what all candidates have in common, without knowing which of them is the target.
 
-    The adversary finds the records in which everything known fits. Where these say the same
-    about a further item, it does not matter that there are several: whoever the target is, this
-    is what their record says.
+    The adversary finds the records that match everything known. Where all of them agree on a
+    further item, their number gives no protection: the target's record has the same content.
 
     Parameters
     ----------
     by : {"label", "structure"}
-        What candidates are found by: items and ratings, or items alone.
+        What candidates must match: items and ratings, or items alone.
     tolerance : float or None
-        How far a rating may be off ("label"); None: as for `LabelAttack`.
+        Tolerance of ratings ("label"); None: as for `LabelAttack`.
     sensitive : sequence of int
-        Items, by their position in the original (from 0): how often a group's users all rated
-        it alike.
+        Items, by their position in the original (from 0), checked for classes whose users all
+        rated them the same.
     theta : float
         Record similarity, in (0, 1], from which on a record agrees with the target's truth.
     absent : bool
-        Also ask who fits when the target's record is taken out.
+        Also attack with the target's record removed.
     k : int
-        Fewer candidates than this are counted.
+        Targets with fewer candidates are reported.
 
     Raises
     ------
@@ -267,8 +269,8 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         super().__post_init__()
         if self.by == "structure" and self.tolerance:
             raise ConfigError(
-                f"{called('tolerance')} {self.tolerance:g}: by structure no ratings are compared",
-                advice="Leave the tolerance out, or find candidates by label.",
+                f"{called('tolerance')} {self.tolerance:g}: structure compares no ratings",
+                advice="Omit the tolerance, or match candidates by label.",
             )
 
     def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
@@ -294,11 +296,12 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         return replace(found, sensitive=alike.given_away(self.sensitive, groups.sizes))
 
     def refuse_beyond(self, n_items: int) -> None:
-        """Refuse sensitive items that are none of so many."""
+        """Refuse sensitive items beyond the number of items."""
         beyond = [i for i in self.sensitive if not 0 <= i < n_items]
         if beyond:
             raise ConfigError(
-                f"{called('sensitive')} {beyond[0]}: the original's items are 0 to {n_items - 1}"
+                f"{called('sensitive')} {beyond[0]}: must be from 0 to {n_items - 1}, a position "
+                "among the original's items"
             )
 
     def result(
@@ -310,7 +313,7 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         return HomogeneityResult(
             **figures,
             **summed_up(figures, _shared(hunt), further),
-            groups=len(groups),
+            classes=len(groups),
             averaged=averaged(data),
             sensitive=None if hunt.view.credit == "compatible" else (),
         )
@@ -329,7 +332,7 @@ def _shared(hunt: Hunt) -> NDArray[Any]:
 
 
 def summed_up(figures: dict[str, Any], shared: NDArray[Any], further: int) -> dict[str, Any]:
-    """Sum up what candidates have in common.
+    """Summarize what candidates have in common.
 
     `shared` (targets,): see `starshade.kernels.attack.homogeneity.SHARED`. `further`: released
     items beyond the known ones, over all targets.
@@ -352,7 +355,7 @@ def _cells_disclosed(shared: NDArray[Any], further: int) -> SharedCells:
         single_true=_ratio(single_true, single),
         single_rated=_ratio(rated, single),
         single_near=_ratio(int(shared["single_near"].sum()), rated),
-        learnt=_ratio(single_true, int(shared["hidden"].sum())),
+        ratings_disclosed=_ratio(single_true, int(shared["hidden"].sum())),
     )
 
 

@@ -1,4 +1,4 @@
-"""`CandidateResult`: what an attack by candidates found."""
+"""`CandidateResult`: the figures of an attack by candidates."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from starshade.naming import aside
 
 @dataclass(frozen=True, eq=False)
 class CandidateOutcomes:
-    """What came of each target; every array has shape (targets,).
+    """Outcome of each target; every array has shape (targets,).
 
-    `users`: rows of the original. `candidates`: records that fit everything known. `credit`:
+    `users`: rows of the original. `candidates`: records that match everything known. `credit`:
     1/candidates where the target's record is among them, else 0. `some_absent`: whether a candidate
-    is left when the target's record is not there.
+    is left after the target's record is removed.
     """
 
     users: NDArray[np.int64]
@@ -39,64 +39,69 @@ class CandidateOutcomes:
     some_absent: NDArray[np.bool_] | None = None
 
 
-_PICKED = replace(EXPECTED_TOP1, title="Right when one that fits is picked")
+_PICKED = replace(EXPECTED_TOP1, title="Re-identification (random candidate correct)")
 _SINGLE = Figure(
-    "single", "Exactly one record fits", "share", True, "High: found, if the facts are right."
+    "single",
+    "Unique match",
+    "share",
+    True,
+    "High: exactly one record matches; the target is re-identified if the facts are right.",
 )
 _FEWER = Figure(
-    "fewer_than_k", "Fewer than k records fit", "share", True, "High: few to hide among."
+    "fewer_than_k", "Fewer than k candidates", "share", True, "High: small anonymity sets."
 )
 _CANDIDATES = Figure(
-    "candidates", "Records that fit, mean", "ratio", False, "High: many to hide among."
+    "candidates", "Candidates per target, mean", "ratio", False, "High: large anonymity sets."
 )
 _CANDIDATES_MEDIAN = Figure(
     "candidates_median",
-    "Records that fit, median",
+    "Candidates per target, median",
     "ratio",
     False,
-    "For half of the targets fewer fit.",
+    "Half of the targets have fewer.",
 )
 _BOUND = Figure(
     "bound",
-    "At most possible",
+    "Upper bound of confidence",
     "share",
     True,
-    "What the data set as a limit: 1 in the fewest records that are alike.",
+    "1 / the smallest number of equal records.",
     "PA Thm 6.1",
 )
-_ALL_TRUE = replace(DISCLOSED, meaning="High: all that fit are equal and true of the target.")
-_OTHERS = replace(FALSE_MATCH, title="Some records fit, but not the target's")
-_THOUGH_ABSENT = replace(FALSE_MATCH_ABSENT, title="Some record fits though the target is absent")
+_ALL_TRUE = replace(DISCLOSED, meaning="High: all candidates are equal and agree with the target.")
+_OTHERS = replace(FALSE_MATCH, title="Candidates without the target's record")
+_THOUGH_ABSENT = replace(FALSE_MATCH_ABSENT, title="Candidates of absent targets")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateResult(AttackResult):
-    """What one attack by candidates on all targets came to.
+    """Result of an attack by candidates on all targets.
 
-    The candidates are the records in which everything known fits, one as likely as another. The
-    figures that this result shares with `AttackResult` are read so:
+    The candidates are the records that match everything known; all are equally likely. Figures
+    shared with `AttackResult` mean:
 
     - ``success`` = ``expected_top1``: 1/candidates where the target's record is among them,
       else 0, on average ("success in expectation"),
-    - ``disclosed``: the candidates are all one profile, and it agrees with the target's truth,
+    - ``class_contents_known``: the candidates are all one profile, and it agrees with the target's
+      truth,
     - ``false_match``: there are candidates, and the target is not among them,
-    - ``false_match_absent``: somebody fits although the target's record was taken out,
-    - ``no_answer``: nobody fits,
+    - ``false_match_absent``: there are candidates although the target's record was removed,
+    - ``no_answer``: there are no candidates,
     - ``entropy_bits``: log2(candidates) where one of them agrees with the target's truth, else
       log2(records); ``entropy_bits_profile``: the same for all agreeing ones together.
 
     Attributes
     ----------
     candidates : Bits
-        How many records fit: mean and median over the targets, those without any included.
+        Number of candidates: mean and median over all targets, including those without any.
     single : Rate
-        Targets for whom exactly one record fits.
+        Targets with exactly one candidate.
     fewer_than_k : Rate
-        Targets for whom some records fit, but fewer than `k`.
+        Targets with at least one and fewer than `k` candidates.
     k : int
     bound : float
-        1 / the smallest number of equal records in the data: the confidence that nobody can
-        exceed (PA Thm 6.1).
+        1 / the smallest number of equal records in the data: the upper bound of an adversary's
+        confidence (PA Thm 6.1).
     per_target : CandidateOutcomes
         The figures target by target: internal, never part of `to_dict`.
     """
@@ -110,28 +115,26 @@ class CandidateResult(AttackResult):
     per_target: CandidateOutcomes = field(repr=False, compare=False)  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        theirs = "the target's own" if self.credit == "linked" else "one like the target's"
+        theirs = "the target's own" if self.credit == "linked" else "a compatible one"
         text = (
-            f"{self._opening()} Exactly one record fits everything known for {self.single} of the "
-            f"targets, fewer than {self.k} do for {self.fewer_than_k}, and none does for "
-            f"{self.no_answer:.1%}; on average {self.candidates.mean:,.1f} fit (median "
-            f"{self.candidates.median:,.0f}). For {self.false_match} some fit, but not {theirs}. "
-            f"Picking one that fits, the adversary is right in {self.expected_top1} of the cases; "
-            f"guessing without the data, in 1 of {self.records:,}. {self._bounded()} For "
-            f"{self.disclosed} the records that fit are all equal and true of the target: what "
-            "the target's record says is known, whichever of them it is."
+            f"{self._opening()} {self._top1('picks a candidate at random')} {self._bounded()} "
+            f"Exactly one record matches for {self.single} of targets, fewer than {self.k} match "
+            f"for {self.fewer_than_k}, none for {self.no_answer:.1%}; on average "
+            f"{self.candidates.mean:,.1f} match (median {self.candidates.median:,.0f}). For "
+            f"{self.false_match} some records match, but not {theirs}. Class contents are known "
+            f"for {self.class_contents_known}: all candidates are equal and agree with the target."
         )
         if self.false_match_absent is not None:
             text += (
-                f" With the target's record taken out, somebody fits all the same for "
-                f"{self.false_match_absent}."
+                f" With the target's record removed, some record still matches for "
+                f"{self.false_match_absent} (false matches)."
             )
         return text + self._beside_guessing()
 
     def _shares(self) -> tuple[Figure, ...]:
         return (
             self._guess(_PICKED),
-            *self._of(_SINGLE, replace(_FEWER, title=f"Fewer than {self.k} records fit")),
+            *self._of(_SINGLE, replace(_FEWER, title=f"Fewer than {self.k} candidates")),
             _CANDIDATES.of(self.candidates.mean),
             _CANDIDATES_MEDIAN.of(self.candidates.median),
             *self._of(_BOUND, _ALL_TRUE, _OTHERS, _THOUGH_ABSENT),
@@ -141,12 +144,11 @@ class CandidateResult(AttackResult):
         alike = round(1 / self.bound)
         if alike == 1:
             return (
-                "At least one record differs from all others, so an adversary may be sure of the "
-                "person behind it."
+                "At least one record differs from all others, so there is no upper bound below 1."
             )
         return (
-            f"Every record is one of {alike:,} or more that are alike, so about nobody can the "
-            f"adversary be surer than 1 in {alike:,}."
+            f"Every record equals at least {alike - 1:,} others, so the upper bound of confidence "
+            f"is 1 in {alike:,}."
         )
 
     def _facts(self) -> str:
@@ -154,11 +156,11 @@ class CandidateResult(AttackResult):
         if not allowed or not self.knowledge["ratings"]:
             return name
         if "ratings exact" in name:
-            return name.replace("ratings exact", f"ratings, which fit within ±{allowed:g}")
-        return f"{name}; ratings fit within ±{allowed:g}"
+            return name.replace("ratings exact", f"ratings, which match within ±{allowed:g}")
+        return f"{name}; ratings match within ±{allowed:g}"
 
     def _caveats(self) -> list[str]:
-        """Say why the target's own record does not fit, where that is no merit of the data."""
+        """Say why the target's own record may not match, where the data do not protect it."""
         known = self.knowledge
         sentences = []
         errors = {
@@ -170,16 +172,16 @@ class CandidateResult(AttackResult):
             allowed = self.config.get(setting)
             if allowed is not None and allowed < error:
                 sentences.append(
-                    f"What is known is off by up to {error:g} and the attack allows for "
-                    f"{allowed:g} ({setting}), so the target's own record may not fit. An "
-                    f"adversary who knows of the error would allow for it{aside(setting, error)}."
+                    f"Known values are off by up to {error:g} and the attack tolerates "
+                    f"{allowed:g} ({setting}), so the target's own record may not match. An "
+                    f"adversary who knows the error would tolerate it{aside(setting, error)}."
                 )
         of_use = known["wrong_kind"] == "item" or known["ratings"] or _days_known(known)
         if known["wrong"] and of_use:
             sentences.append(
-                f"Wrong facts among the {known['known']:,}: {known['wrong']:,}. One is enough that "
-                "the target's own record does not fit; that is how this attack works, and no "
-                "protection by the data. The attack scoreboard-rh bears mistakes."
+                f"{known['wrong']:,} of {known['known']:,} known facts are wrong. A single wrong "
+                "fact excludes the target's own record; this is a weakness of the attack, not "
+                "protection by the data. The attack scoreboard-rh tolerates wrong facts."
             )
         return sentences
 

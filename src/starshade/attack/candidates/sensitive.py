@@ -1,4 +1,4 @@
-"""How often groups give away an item (SR §4; definitions, "homogeneity")."""
+"""Disclosure of sensitive items by homogeneous classes (SR §4; definitions, "homogeneity")."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.view import Groups
+from starshade.figure import Renamed
 from starshade.ratings.table import Ratings
 
 
 @dataclass(frozen=True)
-class SensitiveItem:
-    """How often a group gives away one item: each of its users rated it, and all alike.
+class SensitiveItem(Renamed):
+    """Share of classes that disclose one item: all their users rated it the same.
 
-    `item`: position in the original. `groups`, `users`: share of the groups, and of the records in
-    them.
+    `item`: position in the original. `classes`, `users`: share of the classes, and of the records
+    in them.
     """
 
     item: int
-    groups: float
+    classes: float
     users: float
 
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """Who of each group rated an item, and from which code to which; shape (items, groups)."""
+    """Raters of an item in each class, and their least and greatest code; (items, groups)."""
 
     raters: NDArray[np.int64]
     low: NDArray[np.int64]
@@ -35,7 +36,7 @@ class Alike:
 
     @classmethod
     def of(cls, original: Ratings, items: Sequence[int], groups: Groups) -> Alike:
-        """Look at some items of the users of a table."""
+        """Count some items over the users of a table."""
         shape, by_item = (len(items), len(groups)), original.by_item
         out = cls(
             np.zeros(shape, np.int64), np.full(shape, np.iinfo(np.int64).max), np.full(shape, -1)
@@ -51,7 +52,7 @@ class Alike:
         return out
 
     def __add__(self, other: Alike) -> Alike:
-        """Join what was seen of the users of two tables, by the same groups."""
+        """Add the counts of the users of two tables, by the same groups."""
         return Alike(
             self.raters + other.raters,
             np.minimum(self.low, other.low),
@@ -61,12 +62,12 @@ class Alike:
     def given_away(
         self, items: Sequence[int], sizes: NDArray[np.int64]
     ) -> tuple[SensitiveItem, ...]:
-        """Say of each item how often it is given away; `sizes`: records of each group."""
+        """Return how often each item is disclosed; `sizes`: records of each group."""
         alike = (self.raters == sizes) & (self.low == self.high)
         return tuple(
             SensitiveItem(
                 item=item,
-                groups=float(each.mean()),
+                classes=float(each.mean()),
                 users=float(sizes[each].sum() / sizes.sum()),
             )
             for item, each in zip(items, alike, strict=True)

@@ -1,1 +1,1 @@
-"""What several releases of the same people tell together (definitions, "composition")."""
+"""Composition attack on several releases of the same people (definitions, "composition")."""

@@ -1,4 +1,4 @@
-"""The cells of joint classes: what the releases leave possible of each, together."""
+"""The cells of joint classes: what remains possible in the intersection of releases."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """What several releases say of the people of each joint class.
+    """The intersected cells of each joint class.
 
     `cells`: a row per joint class, its contents at the time of the last release. `pinned`
     (joint classes,): cells of which one rating alone is possible. `impossible` (joint classes,):
@@ -43,7 +43,7 @@ class Together:
 
 
 def told_items(parts: Sequence[Part], scale: Scale) -> Vocabulary:
-    """Return the items on which some release has cells of this scale that hold what is true."""
+    """Return the items on which some release has cells of this scale that hold the truth."""
     told = [part.cells.items for part in parts if part.cells is not None and part.tells(scale)]
     return union(told) if told else Vocabulary(np.empty(0, dtype=np.int64))
 
@@ -53,7 +53,7 @@ def cells_together(parts: Sequence[Part], joint: Joint, scale: Scale, changes: C
     stack = _Stack.of(parts, joint, told_items(parts, scale), scale, changes)
     stack.refuse_too_much()
     lengths, columns, numbers, histories = [], [], [], []
-    with task("joining the releases", len(joint.sizes)) as step:
+    with task("intersecting the releases", len(joint.sizes)) as step:
         for start, stop in stack.blocks():
             keys, codes = stack.of_rows(start, stop)
             row, column = np.divmod(keys, max(len(stack.items), 1))

@@ -1,4 +1,4 @@
-"""What several releases tell together, counted."""
+"""Counts of a composition of several releases."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ from starshade.release.table import Link, Release
 
 @dataclass(frozen=True)
 class Counts:
-    """Of the people in one release, or in any of several.
+    """Counts of the people in one release, or in any of several.
 
-    `people`, `classes`, `smallest`: people, their (joint) classes, the fewest among whom anybody
-    hides. `people_unique`, `people_below_k`: people who hide among no others, and among fewer
-    than k
-    (None: no k is claimed). `cells`, `cells_certain`, `people_certain`: pairs of person and
-    item for
-    which a rating is possible, pairs for which one alone is, and people who have such a one; None
-    where no cell holds what is true.
+    `people`, `classes`, `smallest`: people, their (joint) classes, the size of the smallest.
+    `people_unique`, `people_below_k`: people in a class of one, and in a class of fewer than k
+    (None: no k is claimed). `cells`, `cells_certain`, `people_certain`: pairs of person and item
+    with a possible rating, pairs with one possible rating, and people who have such a pair; None
+    where no cell holds true ratings.
     """
 
     people: int
@@ -47,7 +45,7 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Composed:
-    """Several releases of the same people, together.
+    """A composition of several releases of the same people.
 
     `parts`: the releases, oldest first. `joint`: the joint classes. `together`: their cells; None
     where no release has cells that hold what is true. `crowds` (joint classes,): among how many the
@@ -71,10 +69,10 @@ class Composed:
 
     @property
     def by_absence(self) -> tuple[int, int | None]:
-        """People with the same classes and the same absences: the fewest, and those below k.
+        """Size of the smallest class by classes and absences, and people below k.
 
-        From an adversary who knows who is missing from which releases, no others hide them: every
-        set of absences that occurs counts on its own, and no record of nobody does.
+        For an adversary who knows who is missing from which release: each set of absences counts
+        separately, and dummy records do not count.
         """
         sizes, k = self.joint.sizes, self.k
         return int(sizes.min()), None if k is None else int(sizes[sizes < k].sum())
@@ -88,23 +86,23 @@ def composition_of(
     link: Link | None = None,
     k: int | None = None,
 ) -> Composed:
-    """Count what several releases of the same people tell together.
+    """Count the composition of several releases of the same people.
 
     People are known by their original ids; who is where is known from the releases' links.
 
     Parameters
     ----------
     releases : sequence of Release
-        Each with its receipt, in the order in which they were published.
+        Each with its private key file, in order of publication.
     original : Ratings
-        What the last one was made of.
+        The ratings of the last release.
     changes : {"none", "added", "revised"}
-        What may have happened to ratings between two releases: nothing; some were added; some
-        were added and others given anew. None is ever withdrawn.
+        Changes between two releases: none; ratings were added; ratings were added and others
+        revised. Ratings are never withdrawn.
     link : Link, optional
-        Of the last release; None: the one that it carries.
+        Link of the last release; None: the one that it carries.
     k : int, optional
-        The size below which a joint class is counted; None: the smallest that is claimed.
+        Joint classes smaller than k are counted; None: the smallest claimed k.
 
     Raises
     ------
@@ -159,10 +157,10 @@ def _refuse_broken_chain(releases: Sequence[Release]) -> None:
     j = chain_break(releases)
     if j is not None:
         raise ConfigError(
-            f"of {len(releases)} releases number {j + 1} continues one that does not stand before "
-            "it: what a chain tells is not measured by a part of it",
-            advice="Name every release of the chain, the oldest first, each with its receipt"
-            f"{aside('earlier')}.",
+            f"release {j + 1} of {len(releases)} continues a release that is not listed before it; "
+            "composition needs the whole chain",
+            advice="Name every release of the chain, the oldest first, each with its private key "
+            f"file{aside('earlier')}.",
             setting="earlier",
         )
 
@@ -180,8 +178,8 @@ def _refuse_changed(releases: Sequence[Release], original: Ratings, links: Seque
             _refuse_foreign(release, original, link)
         except ConfigError as error:
             raise ConfigError(
-                f"an earlier release, if no rating changed since: {error.message}",
-                advice="Give the receipt that belongs to it, or say how ratings changed"
+                f"an earlier release, if ratings did not change: {error.message}",
+                advice="Give the private key file that belongs to it, or state how ratings changed"
                 f"{aside('changes', 'revised')}.",
             ) from None
 
@@ -192,10 +190,10 @@ def _refuse_impossible(together: Together, joint: Joint, changes: Changes) -> No
         return
     what = "did not change" if changes == "none" else f"were only {changes}"
     raise ConfigError(
-        f"{counted(people, 'person', 'people')} of the releases cannot have the cells that they "
-        f"have if ratings {what} between the releases",
-        advice="Say how they changed"
-        f"{aside('changes', 'revised')}, or give the receipts that belong to the releases.",
+        f"the cells of {counted(people, 'person', 'people')} contradict each other if ratings "
+        f"{what} between the releases",
+        advice="State how they changed"
+        f"{aside('changes', 'revised')}, or give the private key files of these releases.",
     )
 
 
@@ -220,7 +218,7 @@ def _of_all(
 
 
 def _of_one(part: Part, k: int | None, tells: bool) -> Counts:
-    """Count what a release tells by itself."""
+    """Count a single release."""
     sizes, pinned = part.sizes, np.zeros(len(part.sizes), dtype=np.int64)
     cells = part.cells if tells else None
     if cells is not None:

@@ -1,4 +1,4 @@
-"""Composition: what an adversary does with several releases of the same people."""
+"""Composition (intersection) attack on several releases of the same people."""
 
 from __future__ import annotations
 
@@ -34,36 +34,36 @@ from starshade.stats import bootstrap
 class Composition(CompositionSettings, Attack[CompositionResult]):
     """Intersect the classes and the cells of several releases of the same people.
 
-    Whoever holds two releases and has found a person's class in each knows that the person is one
-    of those who are in both: a *joint class*, which may well be of one. What their cells say then
-    holds together: a rating that one release leaves among 3 and 4, and the other among 4 and 5, is
-    a 4, if it did not change.
+    An adversary who knows a person's class in each release knows that the person is one of those
+    in all of them: a *joint class*, which may have a single member. Their cells are intersected as
+    well: a rating that is 3 or 4 in one release and 4 or 5 in the other is a 4, if it did not
+    change.
 
     Parameters
     ----------
     earlier : sequence of Release
-        The releases that were published before, oldest first, each with its receipt (read with
-        ``private=``, or just made). None: what the release tells by itself.
+        Earlier releases, oldest first, each with its private key file (read with ``private=``, or
+        just made). None: the release by itself.
     changes : {"none", "added", "revised"}
-        What happened to ratings from one release to the next: nothing; some were added; some were
-        added and others given anew. None is ever withdrawn.
+        Changes from one release to the next: none; ratings were added; ratings were added and
+        others revised. Ratings are never withdrawn.
 
     Raises
     ------
     ConfigError
-        A value outside its range, or something else than releases.
+        A value outside its range, or a value that is not a release.
 
     Notes
     -----
-    Ganta, Kasiviswanathan & Smith 2008 (intersection attacks); m-invariance, which releases made
-    one after the other would need, is Xiao & Tao's (2007). People are known by their original
+    Ganta, Kasiviswanathan & Smith 2008 (intersection attacks); m-invariance, which
+    sequential releases would need, is by Xiao & Tao (2007). People are known by their original
     ids. A person may be missing from some of the releases: absence is a class of its own, and
     says nothing of their ratings. Cells that hold the true rating of everybody in a class are
     intersected: those of layout "generalized", and those of layout "record" that no method moved.
-    Means and moved ratings only tell classes apart.
+    Means and moved ratings only distinguish classes.
 
-    Pinned are the cells of which the intersection leaves one rating, with the classes known. With
-    the classes to be found, the likelihood of what is known is weighed once, over the intersected
+    A cell is certain where the intersection leaves one rating, with known classes. Where classes
+    are unknown, the likelihood of the known ratings is computed once, over the intersected
     cells of the joint classes; the sum of two releases' likelihoods would count facts twice.
 
     Examples
@@ -85,7 +85,7 @@ class Composition(CompositionSettings, Attack[CompositionResult]):
         if not all(isinstance(each, Release) for each in self.earlier):
             raise ConfigError(
                 f"{called('earlier')}: must be releases",
-                advice="Read each with its receipt: read_release(folder, private=file).",
+                advice="Read each with its private key file: read_release(folder, private=file).",
                 setting="earlier",
             )
 
@@ -94,13 +94,13 @@ class Composition(CompositionSettings, Attack[CompositionResult]):
     ) -> CompositionResult:
         if isinstance(data, Ratings):
             raise ConfigError(
-                "composition is of releases, and these are ratings",
-                advice="Give a release, and those that were published before it.",
+                "composition: the data are ratings, not a release",
+                advice="Give a release and its earlier releases.",
             )
         if request.original is None:
             raise ConfigError(
                 "an attack on a release needs the original ratings",
-                advice="Knowledge is drawn from them, and they tell whether a receipt is theirs.",
+                advice="They provide the known ratings and identify the private key file.",
             )
         original, started, seed = request.original, perf_counter(), resolve_seed(request.rng)
         link = link_of(data, request.link)
@@ -138,7 +138,7 @@ class Composition(CompositionSettings, Attack[CompositionResult]):
 
 
 def _joint_view(found: Composed, original: Ratings) -> View:
-    """Show the joint classes to an adversary; where no cell holds what is true, without cells."""
+    """Return the joint classes as an adversary sees them; without cells that hold no truth."""
     joint, together = found.joint, found.together
     if together is not None:
         cells = together.cells
@@ -156,7 +156,7 @@ def _joint_view(found: Composed, original: Ratings) -> View:
 
 
 def _view_of(part: Part, original: Ratings, together: Together | None) -> View | None:
-    """Show one release to an adversary; None where no cell holds what is true."""
+    """Return one release as an adversary sees it; None where no cell holds the truth."""
     if together is None or part.cells is None or not part.tells(together.cells.symbols.scale):
         return None
     return view_of(original, part.cells, _rows(part.users, part.class_of_user, original), "linked")
@@ -169,7 +169,7 @@ def _rows(users: Vocabulary, row: NDArray[np.int64], original: Ratings) -> NDArr
 
 
 def _named(view: View | None, knowledge: Knowledge, known: Known, seed: int) -> Named | None:
-    """Weigh what is known over the rows of a view, once."""
+    """Compute the likelihood of the known ratings over the rows of a view, once."""
     if view is None:
         return None
     # classes that cannot be told apart by their cells are several all the same

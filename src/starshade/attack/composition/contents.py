@@ -1,4 +1,4 @@
-"""What cells of several releases leave possible together, content by content."""
+"""Contents that remain possible in the intersection of several releases."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""Among how many people hides whom: groups that were kept from one release to the next.
+"""Anonymity sets across releases whose classes are kept from one release to the next.
 
 Those who first came in one release, in one class, are a *cohort*. In every release they have a
 *main* class, that of most of them. Who was never in another, and whose absence tells nothing,
 cannot be told from the others of whom that is true: wherever these are and somebody is not, the
 main class allows all that was said of that one when they were last there. (Means of ratings never
-do: taken from those of before they leave the ratings of whoever is missing.) For anybody who was
-not told who left, whoever left may as well be among those who stayed; and so may be records of
-nobody, which fill up what has become few. All others hide in their joint class alone.
+do: taken from those of before they leave the ratings of whoever is missing.) For an
+adversary who does not know who left, people who left may as well be among those who stayed; and
+so may dummy records, which pad small classes. All others are protected by their joint class
+alone.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Ints = NDArray[np.int64]
 
 
 def crowds(parts: Sequence[Part], joint: Joint) -> Ints:
-    """Count those among whom the people of each joint class hide, shape (joint classes,).
+    """Return the size of the anonymity set of each joint class, shape (joint classes,).
 
     The fewest records, over the releases in which they are, of those who cannot be told from them:
     m-invariance (Xiao & Tao 2007), with absence. Kept groups that equal others in one release are

@@ -1,4 +1,4 @@
-"""Who is in which class of which release: joint classes."""
+"""Joint classes: the people of the same class in every release."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Part:
     `users`: who is in it, by original id. `class_of_user` (n_users,). `sizes` (n_classes,):
     records. `means`: whether cells are means of ratings, so that what is missing from one can be
     subtracted. `group_of_user` (n_users,): who was kept together over releases (else their class),
-    and `nobodys` (n_groups,): records of nobody among each. `items`: as released. `cells`: of its
+    and `nobodys` (n_groups,): dummy records in each. `items`: as released. `cells`: of its
     classes, on the items where a cell holds the true rating of everybody in it; None where there
     are none.
     """
@@ -43,7 +43,7 @@ class Part:
 
     @classmethod
     def of(cls, release: Release, link: Link | None = None) -> Part:
-        """Look at a release with its link; None: the one that the release carries.
+        """Return a release with its link; None: the one that it carries.
 
         On layout "record" equal records are a class, and only cells that were never moved hold;
         a mean or a prediction (layout "profile") never does.
@@ -76,14 +76,13 @@ class Part:
 
 
 def link_of(release: Release, link: Link | None = None) -> Link:
-    """Return who became which record; ConfigError where nobody knows."""
+    """Return the link from people to records; ConfigError where there is none."""
     if link is None and release.private is not None:
         link = release.private.link
     if link is None:
         raise ConfigError(
-            "composition is not measured: without the receipt of every release nobody can say "
-            "who is in which class",
-            advice="Give the receipts that were written when the releases were made"
+            "composition is not computable: it needs the private key file of every release",
+            advice="Give the private key files"
             f"{aside('private', rest='for this one')}"
             f"{aside('earlier_private', rest='for others')}.",
         )

@@ -1,4 +1,4 @@
-"""`CompositionResult`: what several releases of the same people tell together."""
+"""`CompositionResult`: the figures of a composition attack."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from starshade.attack.result import RECORDS, KnownFrom
 from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
 from starshade.chart.shapes import Level
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate, Renamed, Table
 from starshade.plain import counted, percent
 from starshade.stats import bootstrap, wilson
 
 
 @dataclass(frozen=True)
 class Named:
-    """How often the right class, and the right record, is named by what is known; ties shared."""
+    """Class linkage and re-identification by auxiliary knowledge; ties are shared."""
 
     of_class: Rate
     of_record: Rate
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfRelease:
-    """What a release tells by itself; as `CompositionResult` has it of all together."""
+class OfRelease(Renamed):
+    """Figures of a single release; as in `CompositionResult`."""
 
     people: int
     classes: int
@@ -36,7 +36,7 @@ class OfRelease:
     people_unique: int
     people_below_k: int | None
     people_certain: int | None
-    pinned: Rate | None
+    certain: Rate | None
     cells: int | None
     cells_certain: int | None
     re_identification_in_class: Rate
@@ -46,57 +46,57 @@ class OfRelease:
 
 _SHOWN = (
     RECORDS,
-    Figure("releases", "Releases", "count", None, "Of the same people; this one included."),
-    Figure("people", "People in any of them", "count"),
-    Figure("in_all", "People in all of them", "count"),
-    Figure("common_items", "Items that all of them have", "count"),
+    Figure("releases", "Releases", "count", None, "Of the same people, including this one."),
+    Figure("people", "People in any release", "count"),
+    Figure("in_all", "People in all releases", "count"),
+    Figure("common_items", "Items in all releases", "count"),
     Figure("classes", "Joint classes", "count", True, "The same class, or absence, in each."),
-    Figure("smallest", "People in the smallest joint class", "count", False),
+    Figure("smallest", "Smallest joint class", "count", False),
     Figure(
         "below_k",
         "People in a joint class below k",
         "share",
         True,
-        "Of them each release alone says that they hide among k; together they do not.",
+        "Each release alone gives classes of k or more; their composition does not.",
     ),
     Figure(
-        "alone", "People alone in their joint class", "share", True, "Anybody else is ruled out."
+        "unique", "People unique in their joint class", "share", True, "All others are excluded."
     ),
     Figure(
         "re_identification_in_class",
-        "The right record, with the classes known",
+        "Re-identification with known classes",
         "share",
         True,
-        "One release alone allows 1/k at most.",
+        "A single release allows at most 1/k.",
     ),
     Figure(
-        "pinned",
-        "People with a rating pinned",
+        "certain",
+        "People with a certain rating",
         "share",
         True,
-        "Their cells leave one single rating, with the classes known.",
+        "With known classes, their cells leave a single possible rating.",
     ),
-    Figure("cells_certain", "Cells of which one rating alone is possible", "count", True),
+    Figure("cells_certain", "Cells with one possible rating", "count", True),
     Figure(
         "class_linkage",
-        "The right joint class, by what is known",
+        "Class linkage (joint class)",
         "share",
         True,
-        "Of the targets; ties are shared.",
+        "Of targets, by auxiliary knowledge; ties are shared.",
     ),
     Figure(
         "re_identification",
-        "The right record, by what is known",
+        "Re-identification",
         "share",
         True,
-        "Of the targets; ties are shared.",
+        "Of targets, by auxiliary knowledge; ties are shared.",
     ),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompositionResult(Found):
-    """What several releases of the same people tell together (definitions, "composition").
+    """Result of a composition attack on several releases (definitions, "composition").
 
     Attributes
     ----------
@@ -105,40 +105,39 @@ class CompositionResult(Found):
     records : int
         Of the last release.
     targets, ineligible : int
-        Users of the original who were attacked by what is known of them; users of whom so much
-        cannot be known, or who are in no release.
+        Users of the original who were attacked; users with too few ratings, or in no release.
     releases : int
-        Earlier ones and this one.
+        Number of releases, including this one.
     people, in_all : int
-        Who is in any of them, and who is in all.
+        People in any release, and people in all releases.
     items, common_items : int
-        Items of any of them, and of all.
+        Items of any release, and of all releases.
     k : int or None
-        The smallest that is claimed; None: none is.
+        The smallest claimed k; None: no claim.
     classes, smallest : int
         Joint classes, and people in the smallest.
     people_below_k, people_unique, people_certain : int or None
-        People in a joint class of fewer than k; alone in theirs; with a rating of which the cells
-        of their joint class leave one value. None: no k is claimed, or no release has cells that
-        hold true ratings.
-    below_k, alone, pinned : Rate or None
-        The same as shares of `people`, whose intervals take these as drawn from many.
+        People in a joint class of fewer than k; unique in theirs; with a rating for which the
+        cells of their joint class leave one value. None: no k is claimed, or no release has cells
+        that hold true ratings.
+    below_k, unique, certain : Rate or None
+        The same as shares of `people`; intervals treat them as a sample.
     cells, cells_certain : int or None
         Pairs of person and item for which a rating is possible; for which one alone is.
     re_identification_in_class : Rate
-        Mean of one in the people of the joint class: how often the right record is named by one
-        who knows the classes, and nothing else; nobody more often than one in the smallest.
+        Mean of 1 / the size of the joint class: re-identification by an adversary who knows the
+        classes and nothing else; the upper bound is 1 / the smallest joint class.
     class_linkage, re_identification : Rate or None
-        How often the right joint class, and the right record in it, has the greatest likelihood
-        given what is known, ties shared.
+        Share of targets whose joint class, and record in it, has the highest likelihood given the
+        auxiliary knowledge; ties are shared.
     class_baseline, record_baseline : float
-        The same for one who knows nothing of the targets.
-    each : tuple of OfRelease
-        The same of each release alone, the last one being this.
+        The same for an adversary without knowledge of the targets.
+    per_release : tuple of OfRelease
+        The same of each release alone, this one last.
     knowledge : dict
-        What the adversary knows, with its name.
+        The adversary's knowledge, with its name.
     known_from : {"all items", "released items"}
-        Of which items ratings are known: those of the releases, where their cells meet.
+        Items that the known ratings are of: those of the releases, where cells are intersected.
     seed : int
     """
 
@@ -153,9 +152,9 @@ class CompositionResult(Found):
     people_below_k: int | None
     below_k: Rate | None
     people_unique: int
-    alone: Rate
+    unique: Rate
     people_certain: int | None
-    pinned: Rate | None
+    certain: Rate | None
     cells: int | None
     cells_certain: int | None
     re_identification_in_class: Rate
@@ -163,7 +162,7 @@ class CompositionResult(Found):
     re_identification: Rate | None
     class_baseline: float
     record_baseline: float
-    each: tuple[OfRelease, ...]
+    per_release: tuple[OfRelease, ...]
     knowledge: dict[str, Any]
     known_from: KnownFrom
     seed: int
@@ -175,60 +174,61 @@ class CompositionResult(Found):
         what = f"{counted(self.releases, 'release')} of {counted(self.people, 'person', 'people')}"
         in_all = f", {self.in_all:,} of them in all" * (self.in_all < self.people)
         text = (
-            f"{self.attack} of {what}{in_all}. Whoever holds the releases and knows a person's "
-            f"class in each is left with {counted(self.classes, 'joint class', 'joint classes')}"
+            f"{self.attack} of {what}{in_all}. An adversary who knows a person's class in each "
+            f"release has {counted(self.classes, 'joint class', 'joint classes')}"
         )
         if self.k is None:
-            text += f"; no k is claimed. {self.alone} of the people are alone in theirs"
+            text += f" (no k is claimed): {self.unique} of people are unique in theirs"
         else:
             text += (
-                f": {self.below_k} of the people are in one of fewer than the {self.k} that are "
-                f"claimed, {self.alone} alone"
+                f": {self.below_k} of people are in one below the claimed k = {self.k}, "
+                f"{self.unique} are unique"
             )
         return (
-            f"{text}, and the right record is named in "
-            f"{percent(self.re_identification_in_class.rate)} of "
-            f"the cases (by one release alone in {self._alone('re_identification_in_class')})."
+            f"{text}. This adversary re-identifies "
+            f"{percent(self.re_identification_in_class.rate)} "
+            f"(single release: {self._alone('re_identification_in_class')})."
         )
 
     def _cells(self) -> str:
-        if self.pinned is None:
+        if self.certain is None:
             return (
                 "No release has cells that hold true ratings (means, predictions and moved "
-                "ratings do not), so that nothing is pinned."
+                "ratings do not), so no rating becomes certain."
             )
         if not self.common_items:
-            apart = "The releases have no item in common, so that no cells meet. "
+            apart = "The releases have no item in common, so no cells are intersected. "
         else:
             apart = ""
         return (
-            f"{apart}A rating is pinned, its cells together leaving one value, for {self.pinned} "
-            f"of the people (by one release alone for {self._alone('pinned')}; "
+            f"{apart}The intersected cells make a rating certain for {self.certain} "
+            f"of people (single release: {self._alone('certain')}; "
             f"{counted(self.cells_certain or 0, 'cell')} in all), {self._if()}."
         )
 
     def _if(self) -> str:
         return {
-            "none": "ratings not having changed",
-            "added": "ratings having been added at most",
-            "revised": "ratings having been added or given anew",
+            "none": "if ratings did not change",
+            "added": "if ratings were at most added",
+            "revised": "if ratings were at most added or revised",
         }[self.config["changes"]]
 
     def _named(self) -> str:
         if self.class_linkage is None or self.re_identification is None:
             return ""
         return (
-            f"Who does not know the classes, but {self.knowledge['name']}, names the right joint "
-            f"class in {self.class_linkage} of {counted(self.targets, 'case')} (one release alone: "
-            f"{self._alone('class_linkage')}; the largest class without knowing anything: "
-            f"{percent(self.class_baseline)}) and the right record in {self.re_identification} "
-            f"(alone "
-            f"{self._alone('re_identification')}; guessing {percent(self.record_baseline)})."
+            f"An adversary who knows ratings instead of classes ({self.knowledge['name']}) links "
+            f"{self.class_linkage} of {counted(self.targets, 'target')} to the right joint class "
+            f"(single release: {self._alone('class_linkage')}; baseline, the largest class: "
+            f"{percent(self.class_baseline)}) and re-identifies {self.re_identification} "
+            f"(single release: {self._alone('re_identification')}; guessing: "
+            f"{percent(self.record_baseline)})."
         )
 
     def _alone(self, name: str) -> str:
-        """Write a figure of the releases by themselves."""
-        rates = [rate.rate for each in self.each if (rate := getattr(each, name)) is not None]
+        """Write a figure of the single releases."""
+        found = [getattr(each, name) for each in self.per_release]
+        rates = [rate.rate for rate in found if rate is not None]
         texts = list(dict.fromkeys(percent(rate) for rate in sorted(rates)))
         return " to ".join(texts[:: max(1, len(texts) - 1)]) if texts else "none"
 
@@ -240,24 +240,29 @@ class CompositionResult(Found):
     @property
     def tables(self) -> tuple[Table, ...]:
         """The same of each release alone."""
-        names = ("below k", "alone", "pinned", "right class", "right record")
+        names = ("below k", "unique", "certain rating", "class linkage", "re-identification")
         rows = [
-            (str(j + 1), f"{each.classes:,}", *_shares(each)) for j, each in enumerate(self.each)
+            (f"{j}", f"{each.classes:,}", *_shares(each))
+            for j, each in enumerate(self.per_release, start=1)
         ]
-        rows.append(("together", f"{self.classes:,}", *_shares(self)))
-        return (Table("Each release alone", ("release", "classes", *names), tuple(rows)),)
+        rows.append(("composition", f"{self.classes:,}", *_shares(self)))
+        head = ("release", "classes", *names)
+        return (Table("Single releases and composition", head, tuple(rows)),)
 
     def plot(self) -> Chart:
-        """Draw what the releases tell together."""
+        """Draw the figures of the composition."""
         return found_chart(
-            "What the releases tell together",
+            "Composition attack",
             f"{counted(self.releases, 'release')} of {counted(self.people, 'person', 'people')}",
             self.found,
             None if self.k is None else Level(1 / self.k, f"1 in {self.k}"),
         )
 
     def _headline(self) -> str:
-        return f"{self.attack}: {counted(self.releases, 'release')}"
+        return (
+            f"Composition of {counted(self.releases, 'release')}: re-identification with known "
+            f"classes {percent(self.re_identification_in_class.rate)}"
+        )
 
 
 def _shares(of: OfRelease | CompositionResult) -> tuple[str, ...]:
@@ -270,7 +275,7 @@ def _shares(of: OfRelease | CompositionResult) -> tuple[str, ...]:
 
 
 def result_of(found: Composed, named: Sequence[Named | None], **more: Any) -> CompositionResult:
-    """Put together what was counted and who was named, in each release and, last, in all."""
+    """Return the result of the counts and of the linkage in each release and, last, in all."""
     joint, counts, seed = found.joint, found.counts, more["seed"]
     *alone, together = named
     people = counts.people
@@ -281,10 +286,10 @@ def result_of(found: Composed, named: Sequence[Named | None], **more: Any) -> Co
         common_items=found.common_items,
         k=found.k,
         below_k=_rate(counts.people_below_k, people),
-        alone=wilson(counts.people_unique, people),
+        unique=wilson(counts.people_unique, people),
         class_baseline=int(joint.sizes.max()) / people,
         record_baseline=1 / people,
-        each=tuple(
+        per_release=tuple(
             OfRelease(**_figures(its, part.sizes, part.sizes, by, seed))
             for its, part, by in zip(found.each, found.parts, alone, strict=True)
         ),
@@ -299,7 +304,7 @@ def _figures(
     by_class = bootstrap(np.repeat(1 / crowds, people), seed=seed)
     return {
         **asdict(counts),
-        "pinned": _rate(counts.people_certain, counts.people),
+        "certain": _rate(counts.people_certain, counts.people),
         "re_identification_in_class": replace(
             by_class, high=min(by_class.high, 1 / counts.smallest)
         ),

@@ -1,4 +1,4 @@
-"""Fake edges: which cells of a `simple` profile did (b, l)-diversity invent? (starshade's own)."""
+"""Fake edges: detect cells of `simple` profiles imputed for (b, l)-diversity (starshade's own)."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ from starshade.stats import wilson
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 _ARRAYS = 48  # float64 of the size of groups x items, held together
-_ALL = "all rankings together"
+_ALL = "all rankings combined"
 _SETS = 10**9  # sets of one person's items, added up, that are counted
 
 
 @dataclass(frozen=True)
 class FakeEdgesAttack(FakeEdgesAttackSettings, Attack[FakeEdgesResult]):
-    """Tell which filled cells of a `simple` release nobody rated.
+    """Detect the filled cells of a `simple` release that no member rated.
 
-    (b, l)-diversity adds cells to groups none of whose members rated the item (of whom fewer rated
-    it than `min_raters`, where that is asked for). The adversary has the release alone. A value
-    that is no mean of as many ratings as a group has members, or of fewer, is struck with
-    certainty. Other cells they rank by how likely they are invented, in several ways.
+    (b, l)-diversity adds cells to classes whose members did not rate the item (or fewer than
+    `min_raters` of them, where that is set). The adversary has the release alone. A value that is
+    not the mean of at most as many ratings as the class has members is detected with certainty.
+    Other cells are ranked by how likely they are imputed, in several ways.
 
     Raises
     ------
@@ -58,17 +58,17 @@ class FakeEdgesAttack(FakeEdgesAttackSettings, Attack[FakeEdgesResult]):
     Notes
     -----
     Certain: r members who rate on a scale of steps give a mean that is one of few values, for r
-    from `min_raters` to the size of the group, quantized as the release is. On a real scale there
-    is no such strike. Ranked by: the residual of a low-rank fit to the values and to what is shown
-    at all, distance from the item's mean, the value, how many numbers of raters fit it, how many
-    groups show the item, how much its values differ, how many items the group shows, how often they
-    stand beside this one, how many pairs it keeps at exactly l groups; and the mean of the places
-    in all of these. Each is taken in the direction that does better, and the best is told: chosen
-    with hindsight, an upper bound in favour of the adversary. `fitted` has weights that fit the
-    truth on half of the items, for the other half: what no adversary has who lacks it.
+    from `min_raters` to the size of the class, quantized as the release is. On a real scale this
+    does not apply. Rankings: the residual of a low-rank fit to the values and to the filled cells,
+    distance from the item's mean, the value, how many numbers of raters fit it, how many classes
+    show the item, the spread of its values, how many items the class shows, how often they occur
+    with this one, how many pairs it keeps at exactly l classes; and the mean rank over all of
+    these. Each is taken in its better direction, and the best is reported: an oracle choice, an
+    upper bound in favour of the adversary. `fitted` has weights fitted to the truth of half of the
+    items, for the other half, which no adversary has.
 
-    (b, l) is counted again, with whoever reads the release no longer believing what was struck.
-    Knowledge is of no influence, and no targets are chosen. `rng` draws the intervals.
+    (b, l) is recounted without the detected cells.
+    Knowledge has no influence, and no targets are chosen. `rng` draws the intervals.
     """
 
     name: ClassVar[str] = "fake-edges"
@@ -83,8 +83,8 @@ class FakeEdgesAttack(FakeEdgesAttackSettings, Attack[FakeEdgesResult]):
         roles = roles_of(data, request.original, request.link)
         if roles.credit == "compatible":
             raise ConfigError(
-                "fake edges: without a link nobody can say whose group rated what",
-                advice="Give the private receipt.",
+                "fake edges are not computable: they need the private key file",
+                advice="Give the private key file.",
             )
         linked, original = int((roles.row_of_user >= 0).sum()), roles.original
         if not linked or not original.n_ratings:
@@ -102,7 +102,7 @@ class FakeEdgesAttack(FakeEdgesAttackSettings, Attack[FakeEdgesResult]):
     def refuse(request: Request) -> None:
         """Raise ConfigError where targets were chosen."""
         request.refuse_targets(
-            "fake edges are of groups, not of single users", f"Leave {named('targets')} out."
+            "fake edges concern classes, not single users", f"Omit {named('targets')}."
         )
 
     def found(
@@ -120,12 +120,12 @@ class FakeEdgesAttack(FakeEdgesAttackSettings, Attack[FakeEdgesResult]):
         attack began.
         """
         found = _Found(release, drawn, rated, seed)
-        with task("looking for fake edges") as step:
+        with task("detecting fake edges") as step:
             figures = found.figures(step)
         return FakeEdgesResult(
             attack=self.name,
             records=found.profiles.n_records,
-            groups=len(drawn.rows),
+            classes=len(drawn.rows),
             **facts,
             **figures,
             seconds=perf_counter() - started,
@@ -165,30 +165,30 @@ def _sets_left(
 
 
 def every_group(data: Ratings | Release) -> DrawnGroups:
-    """Return all groups of a release of simple profiles.
+    """Return all classes of a release of simple profiles.
 
     Raises
     ------
     ConfigError
-        It is none, or there is too little memory.
+        The release has no simple profiles, or there is too little memory.
     """
     profiles = _simple(data)
     n_groups, n_items = profiles.levels.shape
     needed = 8 * (_ARRAYS * n_groups * n_items + n_items**2)
-    refuse_large(f"fake edges of {n_groups:,} groups x {n_items:,} items", needed, 0)
+    refuse_large(f"fake edges of {n_groups:,} classes x {n_items:,} items", needed, 0)
     return DrawnGroups(profiles, np.arange(n_groups), profiles.sizes)
 
 
 def _simple(data: Ratings | Release) -> Profiles:
     if isinstance(data, Ratings):
         raise ConfigError(
-            "fake edges are of releases, and these are ratings: nobody invented any of them",
+            "fake edges: the data are ratings, not a release",
             advice="Attack a release of simple profiles.",
         )
     if not isinstance(data.classes, Profiles) or data.manifest.profile != "simple":
         what = data.manifest.profile or data.manifest.layout
         raise ConfigError(
-            f"fake edges: the release is {what!r}, to which no method adds any",
+            f"fake edges: the release is {what!r}, which has none",
             advice="Attack a release of simple profiles (starshade anonymize --method predictive "
             "--profile simple --l 3).",
         )

@@ -1,4 +1,4 @@
-"""How likely a filled cell of a `simple` profile is invented: what struck it, and rankings."""
+"""Rankings of filled cells of `simple` profiles by how likely they are imputed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def rankings(
     fits: Ints | None,
     l: int,  # noqa: E741
 ) -> Iterator[tuple[str, Floats]]:
-    """Rank cells in every way that is tried: a name, and a score of each, shape of `shown`.
+    """Yield every ranking of cells: a name, and a score of each cell, shape of `shown`.
 
     `shown` (groups, items): NaN for null. `active`, `sizes` (groups,): items that each shows, and
     its members. `fits` (groups, items): as `fitting` counts. `l`: groups that must show sets of
@@ -58,25 +58,25 @@ def rankings(
             yield f"residual of the values, rank {rank}", values.score(rank)
     for rank in _RANKS:
         if rank < len(there.values):
-            yield f"residual of what is shown, rank {rank}", there.score(rank)
+            yield f"residual of the filled cells, rank {rank}", there.score(rank)
     yield "the value", np.nan_to_num(shown)
     if fits is not None:
         yield "numbers of raters that fit the value", fits.astype(np.float64)
     each = filled.sum(axis=0)
-    yield "groups that show the item", np.broadcast_to(each.astype(np.float64), shown.shape)
+    yield "classes that show the item", np.broadcast_to(each.astype(np.float64), shown.shape)
     spread = np.sqrt((values.score(0) ** 2 * filled).sum(axis=0) / np.maximum(each, 1))
     yield "spread within the item", np.broadcast_to(spread, shown.shape)
-    yield "items that the group shows", np.broadcast_to(active[:, None] * 1.0, shown.shape)
+    yield "items that the class shows", np.broadcast_to(active[:, None] * 1.0, shown.shape)
     beside = filled.astype(np.float32)
     together = beside.T @ beside
     often = (beside @ np.minimum(together, _OFTEN)).astype(np.float64)
-    yield "how often its items stand together", often / np.maximum(active, 1)[:, None]
+    yield "co-occurrence of its items", often / np.maximum(active, 1)[:, None]
     if l:
         critical = together == l
         np.fill_diagonal(critical, False)
         pairs = (beside @ critical.astype(np.float32)).astype(np.float64)
-        yield "pairs that exactly l groups show", pairs
-        yield "the same, of the group's items", pairs / np.maximum(active, 1)[:, None]
+        yield "pairs that exactly l classes show", pairs
+        yield "the same, per item of the class", pairs / np.maximum(active, 1)[:, None]
 
 
 _OFTEN = 50.0  # groups, beyond which items stand together often

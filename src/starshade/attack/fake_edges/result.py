@@ -1,4 +1,4 @@
-"""`FakeEdgesResult`: how many invented cells can be told, for certain or likely."""
+"""`FakeEdgesResult`: detection of imputed cells, with certainty or by ranking."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starshade.plain import counted, percent
 
 @dataclass(frozen=True)
 class OfRanking:
-    """What an adversary who ranks cells by this would achieve, in the better direction."""
+    """AUC of an adversary who ranks cells by this, in the better direction."""
 
     ranking: str
     auc: float | None
@@ -23,7 +23,7 @@ class OfRanking:
 
 @dataclass(frozen=True)
 class SetsLeft:
-    """Sets that somebody rated together, and those that fewer than l profiles show."""
+    """Sets of items rated together, and those that fewer than l profiles show."""
 
     sets: int
     short: int
@@ -31,81 +31,80 @@ class SetsLeft:
 
 _SIZES = (
     RECORDS,
-    Figure("groups", "Groups", "count", None, "Of the release."),
-    Figure("cells", "Filled cells", "count", None, "Rated by somebody of the group, or invented."),
-    Figure("fakes", "Of these invented", "count", None, "Too few of the group rated the item."),
-    Figure("certain", "Struck with certainty", "count", True, "No mean of so few ratings."),
+    Figure("classes", "Classes", "count", None, "Of the release."),
+    Figure("cells", "Filled cells", "count", None, "Rated by a member, or imputed."),
+    Figure("fakes", "Imputed cells", "count", None, "Too few members rated the item."),
+    Figure("certain", "Cells detected with certainty", "count", True, "No mean of so few ratings."),
 )
 _RATES = (
     Figure(
         "certain_share",
-        "Invented cells struck with certainty",
+        "Imputed cells detected with certainty",
         "share",
         True,
-        "High: the release itself gives its fake edges away.",
+        "High: the release itself discloses its fake edges.",
     ),
     Figure(
         "auc",
-        "An invented cell ranked above a real one (AUC)",
+        "Detection of imputed cells (AUC)",
         "share",
         True,
-        "50% is nothing learnt. Rare items have the most, which cannot be hidden.",
+        "50%: guessing. Rare items have the most imputed cells, which cannot be hidden.",
     ),
     Figure(
         "auc_within_items",
-        "The same on one item",
+        "Detection within one item (AUC)",
         "share",
         True,
-        "By the best of several rankings, chosen with hindsight; how rare an item is is of no "
-        "help there.",
+        "Best of several rankings (oracle choice); the rarity of items does not help here.",
     ),
     Figure(
         "fitted_within_items",
-        "The same, by weights fitted to the truth",
+        "Detection with fitted weights (AUC)",
         "share",
         True,
-        "More than an adversary can: the weights know which cells of other items are invented.",
+        "Upper bound: the weights are fitted to the truth of other items.",
     ),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class FakeEdgesResult(Found):
-    """How well an adversary tells the cells that (b, l)-diversity invented.
+    """Detection of the cells that (b, l)-diversity imputed.
 
-    An AUC is the chance that of two cells, one invented and one real, the invented one is ranked
-    higher: 0.5 where nothing is learnt. None: there are no two such cells.
+    An AUC is the probability that an imputed cell is ranked above a real one: 0.5 is guessing.
+    None: there are no two such cells.
 
     Attributes
     ----------
     attack, seconds, read_seconds, config, digest, version
         As in `AttackResult`.
-    records, groups : int
+    records, classes : int
         Of the release.
     targets, ineligible : int
         Users of the original who have a record, and those who have none.
     cells, fakes : int
-        Filled cells of known items, and those that too few of the group rated.
+        Filled cells of known items, and those that too few members rated.
     certain, certain_wrong : int
-        Cells struck with certainty, and those of them that are real.
+        Cells detected with certainty, and those of them that are real.
     certain_share : Rate or None
-        Of the invented cells, those struck with certainty.
+        Share of imputed cells detected with certainty.
     auc, auc_within_items : Rate or None
-        Of the best ranking among all cells, and of the best when cells of one item are compared.
+        AUC of the best ranking over all cells, and of the best within one item.
     best, best_within_items : str or None
-        Which these are.
+        Names of these rankings.
     fitted_within_items : Rate or None
-        All rankings weighed so as to fit the truth on other items.
+        AUC of all rankings with weights fitted to the truth of other items.
     top : float or None
-        Of as many cells as are invented, ranked highest by `best`, the share that is.
+        Share of imputed cells among as many top-ranked cells (by `best`).
     by_ranking : tuple of OfRanking
         All rankings.
     left_certain, left_all : SetsLeft or None
-        The claim counted again without the cells struck, and without all that are invented. None:
-        nothing is claimed, or too many sets to be counted.
+        The claim recounted without the detected cells, and without all imputed ones. None: no
+        claim, or too many sets to count.
     """
 
-    groups: int
+    classes: int
     cells: int
     fakes: int
     certain: int
@@ -125,44 +124,44 @@ class FakeEdgesResult(Found):
     def __str__(self) -> str:
         head = (
             f"{self.attack} on {counted(self.records, 'record')} in "
-            f"{counted(self.groups, 'group')}: of {counted(self.cells, 'filled cell')} "
-            f"{self.fakes:,} {'was' if self.fakes == 1 else 'were'} invented."
+            f"{counted(self.classes, 'class', 'classes')}: {self.fakes:,} of "
+            f"{counted(self.cells, 'filled cell')} {'is' if self.fakes == 1 else 'are'} imputed."
         )
         if self.auc is None:
-            return f"{head} All cells are of one sort, so there is nothing to tell apart."
+            return f"{head} All cells are of one kind, so there is nothing to detect."
         return " ".join(filter(None, (head, self.in_words(), self._again())))
 
     def in_words(self) -> str:
-        """Say what share of the invented cells can be told."""
+        """Say what share of the imputed cells can be detected."""
         assert self.certain_share is not None
         assert self.top is not None
         struck = (
-            f"names {percent(self.certain_share.rate)} of the invented cells with certainty, as no "
-            "ratings of so few people have such a mean"
+            f"detects {percent(self.certain_share.rate)} of imputed cells with certainty, because "
+            "no mean of so few ratings has their value"
             if self.certain
-            else "names no invented cell with certainty"
+            else "detects no imputed cell with certainty"
         )
         text = (
-            f"Who has the release alone {struck}. The best ranking of those tried, chosen with "
-            f"hindsight, puts an invented cell above a real one in {self.auc} of the cases "
-            f"(nothing learnt: 50 %; by {self.best}), and "
-            f"{percent(self.top)} of as many cells as were invented, ranked highest, are"
+            f"An adversary with the release alone {struck}. The best of all tested rankings "
+            f"(oracle choice: {self.best}) ranks an imputed cell above a real one in "
+            f"{self.auc} of cases (AUC; guessing: 50 %); among as many top-ranked cells {percent(self.top)} are imputed"
         )
         if self.auc_within_items is None:
             return f"{text}."
         return (
-            f"{text}; between cells of one item in {self.auc_within_items} (by "
-            f"{self.best_within_items}). With weights fitted to the truth of other items, which no "
-            f"adversary has, it would be {self.fitted_within_items}."
+            f"{text}. Within one item the AUC is {self.auc_within_items} "
+            f"({self.best_within_items}); with weights fitted to the truth of other items, which "
+            "no adversary has, "
+            f"{self.fitted_within_items}."
         )
 
     def _again(self) -> str:
         if self.left_certain is None or self.left_all is None:
             return ""
         return (
-            f"Of {self.left_all.short:,} sets of items that only fake edges let enough profiles "
-            f"show, {self.left_certain.short:,} are shown by too few once the certain ones are "
-            "struck."
+            f"{self.left_all.short:,} sets of items meet the claim through fake edges alone; "
+            f"{self.left_certain.short:,} of them fail it without the cells detected with "
+            "certainty."
         )
 
     @property
@@ -172,13 +171,13 @@ class FakeEdgesResult(Found):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """How each ranking does."""
+        """AUC of each ranking."""
         if self.auc is None:
             return ()
         return (
             Table(
-                "Rankings, each in the direction that does better",
-                ("ranked by", "AUC", "AUC on one item"),
+                "Rankings, each in its better direction",
+                ("ranked by", "AUC", "AUC within one item"),
                 tuple(
                     (each.ranking, percent(each.auc), percent(each.auc_within_items))
                     for each in self.by_ranking
@@ -187,13 +186,15 @@ class FakeEdgesResult(Found):
         )
 
     def plot(self) -> Chart:
-        """Draw how often the right one of two cells is told; 50 % is not at all."""
+        """Draw the AUCs; 50 % is guessing."""
+        classes = counted(self.classes, "class", "classes")
         return found_chart(
-            "Which cells are invented?",
-            f"{counted(self.fakes, 'fake edge')} in {counted(self.groups, 'group')}, release alone",
+            "Detection of imputed cells",
+            f"{counted(self.fakes, 'fake edge')} in {classes}, release alone",
             self.found,
-            Level(0.5, "nothing learnt"),
+            Level(0.5, "guessing"),
         )
 
     def _headline(self) -> str:
-        return f"{self.attack}: 50 % is nothing learnt"
+        rate = "not measurable" if self.auc is None else f"AUC {self.auc} (guessing: 50 %)"
+        return f"Detection of imputed cells: {rate}"

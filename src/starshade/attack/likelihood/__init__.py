@@ -1,1 +1,1 @@
-"""The likelihood attack: how likely each record makes what is known."""
+"""The likelihood attack: the likelihood of each record given the known ratings."""

@@ -1,4 +1,4 @@
-"""The adversary who knows how facts come about: from view and knowledge to a kernel's arrays."""
+"""The informed adversary: from view and knowledge to the arrays of a kernel."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from starshade.release.cells import Cells, Symbols
 from starshade.release.columns import POSTED, Columns
 
 Floats = NDArray[np.float64]
-_BATCH = 4096  # targets between two signs of progress
+_BATCH = 4096  # targets between two progress reports
 _TABLE = 2**22  # entries of the largest table of chances
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """How facts come about from a view's rows, by `Knowledge`'s own law."""
+    """The error model of known facts, by the law of `Knowledge`."""
 
     view: View
     knowledge: Knowledge
@@ -67,9 +67,8 @@ class Model:
         counts, parts = self._of_rows(goal), []
         days = self.view.cells.days
         knows_days = self.knowledge.knows_days and days is not None
-        with task(
-            "attacking without the target" if goal.absent else "attacking", len(known)
-        ) as step:
+        label = "attacking without the target's record" if goal.absent else "attacking"
+        with task(label, len(known)) as step:
             for targets in self._batches(known):
                 part = known.take(targets)
                 values, kind = np.unique(part.ratings, return_inverse=True)

@@ -1,4 +1,4 @@
-"""The attack by likelihood (Fellegi & Sunter 1969; definitions, "likelihood")."""
+"""The likelihood attack (Fellegi & Sunter 1969; definitions, "likelihood")."""
 
 from __future__ import annotations
 
@@ -30,23 +30,22 @@ from starshade.stats import bootstrap, share
 
 @dataclass(frozen=True)
 class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
-    """Name the record that makes what is known likeliest.
+    """Name the record with the highest likelihood given the known ratings.
 
-    The adversary asks of every record how likely it is that somebody who heard of this person
-    would know just these facts, and shares out their belief accordingly. Informed, they know how
-    facts come about: which are known, how many of them are wrong, how far ratings and days may be
-    off; so no attack with the same knowledge names the right record of ratings more often. Plain,
-    they know none of this, and weigh each likeness by fixed numbers.
+    The adversary computes the likelihood of the known facts for every record, and from it a
+    posterior. The informed adversary knows the error model: how facts are drawn, how many are
+    wrong, and the errors of ratings and days. On ratings, no attack with the same knowledge
+    re-identifies more. The plain adversary knows none of this and uses fixed weights.
 
     Parameters
     ----------
     adversary : {"informed", "plain"}
-    sure : float
-        Probability, in (0, 1], from which on a record is named. The best one of two that are
-        equally likely is none.
+    min_posterior : float
+        Posterior, in (0, 1], needed to name a record. Of two equally likely records neither is
+        named.
     absent : bool
-        Also take each target's record out and attack again. The adversary then reckons with
-        that: beforehand absence is as likely to them as any one record.
+        Also attack with each target's record removed. The adversary then considers absence, a
+        priori as likely as any single record.
 
     Raises
     ------
@@ -61,8 +60,8 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
     is equally likely; of averaged profiles ratings lie normally around the cell.
 
     On ratings, for a target who is uniform among the eligible and on average over draws, no rule
-    is right more often (`expected_top1`), and none misses fewer bits. Nothing is claimed of single
-    people, of other priors, of `sure` or of absence.
+    re-identifies more (`expected_top1`), and none leaves less remaining entropy. Nothing is claimed
+    about single people, other priors, `min_posterior` or absence.
 
     Examples
     --------
@@ -79,7 +78,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
 
     @classmethod
     def audited(cls, knowledge: Knowledge, data: Ratings | Release, release: Release) -> Likelihood:
-        """Return it as an audit tries it, whatever is known and of whatever release."""
+        """Return it as an audit runs it, for any knowledge and release."""
         return cls()
 
     def _run(
@@ -104,7 +103,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         facts: dict[str, Any],
         ceiling: NDArray[np.float64] | None = None,
     ) -> LikelihoodResult:
-        """Sum up what came of each target; `facts`: what is found alike whatever the attack."""
+        """Summarize the outcomes; `facts`: fields that all attacks share."""
         absent, pools = outcomes.matched_absent, outcomes.pool_posterior.shape[1]
         return LikelihoodResult(
             attack=self.name,
@@ -112,9 +111,9 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
             false_match_absent=None if absent is None else share(absent),
             no_answer=float(1 - (outcomes.success | outcomes.false_match).mean()),
             class_linkage=bootstrap(outcomes.class_linkage, seed=seed),
-            ceiling=None if ceiling is None else bootstrap(ceiling, seed=seed),
-            impossible=int(outcomes.impossible.sum()),
-            silence=silence_of(outcomes.posterior, outcomes.expected_top1),
+            upper_bound=None if ceiling is None else bootstrap(ceiling, seed=seed),
+            no_possible_record=int(outcomes.impossible.sum()),
+            abstention=silence_of(outcomes.posterior, outcomes.expected_top1),
             recall=recall_in_pools(
                 outcomes.pool_posterior,
                 outcomes.pool_credit,
@@ -128,7 +127,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
     def each_draw(
         self, data: Ratings | Release, knowledge: Knowledge, request: Request, draws: int
     ) -> NDArray[np.float64]:
-        """Attack the same people with several draws; how often their class is named.
+        """Attack the same people with several draws of knowledge; return class linkage.
 
         Returns credits of shape (draws, people), each in [0, 1].
         """
@@ -141,9 +140,9 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
     def judge(
         self, informed: Model, known: Known, pools: Pools | None = None
     ) -> tuple[LikelihoodOutcomes, int]:
-        """Attack with knowledge at hand; returns what came of it and the cells looked at.
+        """Attack with given knowledge; returns the outcomes and the number of cells read.
 
-        `pools`: candidates among whom each target is weighed too.
+        `pools`: candidate pools in which each target is attacked as well.
         """
         view = informed.view
 
@@ -161,7 +160,8 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
             without = weigh(Sought(view, absent=True, strangers=True))
             touched += int(without["touched"].sum())
         pooled = None if pools is None else pools.found
-        return outcomes_of(known.users, found, without, self.sure, records, alike, pooled), touched
+        who, sure = known.users, self.min_posterior
+        return outcomes_of(who, found, without, sure, records, alike, pooled), touched
 
 
 def _informed(data: Ratings | Release, drawn: Drawn) -> Model:
@@ -178,7 +178,7 @@ def outcomes_of(
     copies: NDArray[np.int64] | None,
     pooled: Array | None = None,
 ) -> LikelihoodOutcomes:
-    """Judge what was found of every target.
+    """Return the outcome of every target.
 
     `found` (targets,): see `starshade.kernels.attack.posterior.FOUND`. `without`: the same when the
     target's record was taken out; None: not asked. `records`: how many there are. `copies`
@@ -214,7 +214,7 @@ def outcomes_of(
 
 
 def _named(found: Array, sure: float, records: int) -> NDArray[np.bool_]:
-    """Tell where one record alone is likeliest, and likely enough to be named."""
+    """Mark targets with a single likeliest record of a sufficient posterior."""
     mass = found["mass"] / mass_unit(records) + found["stranger"]
     alone: NDArray[np.bool_] = found["tied"] == 1
     return alone & _reaches(1 / np.where(mass > 0, mass, np.inf), sure)
@@ -225,10 +225,10 @@ def _reaches(posterior: NDArray[np.float64], sure: float) -> NDArray[np.bool_]:
 
 
 def ceiling_of(view: View, knowledge: Knowledge, known: Known) -> NDArray[np.float64]:
-    """Chance that the target's class is named by who has the original rows, shape (targets,).
+    """Return the upper bound of class linkage per target, shape (targets,).
 
-    They know which record became which row of the release, and choose the class whose records
-    together are likeliest; no attack with this knowledge names the class more often. Facts about
+    It is the class linkage of an adversary with the original rows, who knows which record became
+    which row of the release and chooses the class whose records together are likeliest. Facts about
     items that were not released are left out.
     """
     rows = view.row_of_user
@@ -239,7 +239,7 @@ def ceiling_of(view: View, knowledge: Knowledge, known: Known) -> NDArray[np.flo
 
 
 def of_original(view: View) -> View:
-    """Show the original rows of the released items, in place of what was released."""
+    """Return the view with the original rows of the released items."""
     truth = view.truth()
     first = np.arange(truth.n_users)
     return replace(

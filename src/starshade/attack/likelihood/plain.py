@@ -1,4 +1,4 @@
-"""The adversary who knows nothing of how facts come about, and weighs them all the same."""
+"""The plain adversary: fixed weights instead of an error model."""
 
 from __future__ import annotations
 

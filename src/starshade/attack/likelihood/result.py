@@ -1,4 +1,4 @@
-"""`LikelihoodResult`: what the attack by likelihood found."""
+"""`LikelihoodResult`: the figures of the likelihood attack."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from starshade.attack.result import (
 )
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
-from starshade.figure import Figure, Rate
+from starshade.figure import Figure, Rate, Renamed
 from starshade.plain import counted
 
 _POINTS = 200  # of a curve
@@ -27,14 +27,13 @@ _POINTS = 200  # of a curve
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodOutcomes:
-    """What came of each target; every array has shape (targets,).
+    """Outcome of each target; every array has shape (targets,).
 
     `users`: rows of the original. `posterior`: of the likeliest record; 0 where there are several.
     `class_linkage`: 1/t where the target's class is among the t likeliest, else 0. `impossible`: no
-    record can have led to what is known. `pool_posterior`, `pool_credit` (targets, pools): of the
-    likeliest record among the candidates, and the credit of naming it; the last pool is everybody.
-    `matched_absent`: whether a record is named when the
-    target's is not there.
+    record can have led to the known ratings. `pool_posterior`, `pool_credit` (targets, pools): of
+    the likeliest record among the candidates, and the credit of naming it; the last pool holds all
+    records. `matched_absent`: whether a record is named after the target's is removed.
     """
 
     users: NDArray[np.int64]
@@ -53,48 +52,48 @@ class LikelihoodOutcomes:
 
 
 @dataclass(frozen=True)
-class Silence:
-    """How often an answer is wrong, and how often none is given, by how sure one must be.
+class Silence(Renamed):
+    """Error rate against abstention rate, by the posterior needed for an answer.
 
     Chow's curve (IEEE Trans. Inf. Theory 16(1), 1970).
 
     Attributes
     ----------
-    sure : tuple of float, at most 200
-        Probabilities of the record that is named, ascending.
-    silent : tuple of float
-        Share of the targets of whom no record is that likely.
+    min_posterior : tuple of float, at most 200
+        Posterior of the named record, ascending.
+    abstained : tuple of float
+        Share of targets without a record of that posterior.
     error : tuple of float
-        Share of the targets for whom a wrong one is named.
+        Share of targets for whom a wrong record is named.
     """
 
-    sure: tuple[float, ...]
-    silent: tuple[float, ...]
+    min_posterior: tuple[float, ...]
+    abstained: tuple[float, ...]
     error: tuple[float, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``{"sure", "silent", "error"}``."""
-        return {name: list(getattr(self, name)) for name in ("sure", "silent", "error")}
+        """Return ``{"min_posterior", "abstained", "error"}``."""
+        return {name: list(getattr(self, name)) for name in ("min_posterior", "abstained", "error")}
 
     def plot(self) -> Chart:
-        """Draw the error over the silence that it takes."""
-        points = sorted(set(zip(self.silent, self.error, strict=True)))
+        """Draw the error rate over the abstention rate."""
+        points = sorted(set(zip(self.abstained, self.error, strict=True)))
         return curve_chart(
-            "Wrong answers against silence",
-            "low: who says nothing where they doubt is seldom wrong",
+            "Error rate against abstention",
+            "low: an adversary who abstains when unsure is rarely wrong",
             {"likelihood": points},
-            Axis("targets for whom nobody is named", share=True),
-            Axis("targets for whom a wrong record is named", share=True),
+            Axis("targets without an answer", share=True),
+            Axis("targets with a wrong answer", share=True),
         )
 
 
 def silence_of(posterior: NDArray[np.float64], credit: NDArray[np.float64]) -> Silence:
-    """Trace error against silence.
+    """Return the curve of error against abstention.
 
-    `posterior` (targets,): of the record that is named; 0: none is. `credit`: whether it is right.
+    `posterior` (targets,): of the named record; 0: none. `credit`: whether it is right.
 
     >>> silence_of(np.array([0.5, 0.9, 0.0, 0.9]), np.array([0.0, 1.0, 0.0, 0.0]))
-    Silence(sure=(0.5, 0.9), silent=(0.25, 0.5), error=(0.5, 0.25))
+    Silence(min_posterior=(0.5, 0.9), abstained=(0.25, 0.5), error=(0.5, 0.25))
     """
     order = np.argsort(posterior, kind="stable")
     levels, first = np.unique(posterior[order], return_index=True)
@@ -111,91 +110,86 @@ def silence_of(posterior: NDArray[np.float64], credit: NDArray[np.float64]) -> S
 
 CLASS_FOUND = Figure(
     "class_linkage",
-    "The right class when it must answer",
+    "Class linkage (best guess correct)",
     "share",
     True,
-    "High: the set of equal records that the target is in is found.",
+    "High: the adversary finds the target's class of equal records.",
     "definitions, likelihood",
-    short="class found",
+    short="class linkage",
 )
 _CEILING = Figure(
-    "ceiling",
-    "The right class, at most",
+    "upper_bound",
+    "Upper bound of class linkage",
     "share",
     True,
-    "What who has the original rows reaches: no attack with this knowledge finds the class more "
-    "often.",
+    "Class linkage of an adversary with the original rows; no attack with this knowledge exceeds "
+    "it.",
     "definitions, likelihood",
 )
 _IMPOSSIBLE = Figure(
-    "impossible",
-    "People of whom no record fits what is known",
+    "no_possible_record",
+    "Targets without a possible record",
     "count",
     None,
-    "Nobody is named for them.",
+    "The adversary abstains for them.",
 )
-_SURE = replace(SUCCESS, title="The right record is named")
-_WRONG = replace(FALSE_MATCH, title="A wrong record is named")
-_THOUGH_ABSENT = replace(FALSE_MATCH_ABSENT, title="A record is named though the target is absent")
+_SURE = replace(SUCCESS, title="Confident and correct")
+_WRONG = replace(FALSE_MATCH, title="Confident and wrong")
+_THOUGH_ABSENT = replace(FALSE_MATCH_ABSENT, title="False matches of absent targets")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LikelihoodResult(AttackResult):
-    """What the attack by likelihood came to.
+    """Result of the likelihood attack.
 
-    The figures that this result shares with `AttackResult` are read so:
+    Figures shared with `AttackResult` mean:
 
-    - a record is *named* where it alone is likeliest, and its probability is `sure` or more,
+    - a record is *named* where it alone is likeliest, with a posterior of `min_posterior` or more,
     - ``entropy_bits``: -log2 of the probability of the target's record, ``entropy_bits_profile``
       of all records that equal it.
 
     Attributes
     ----------
     class_linkage : Rate
-        The adversary must name a class of equal records: 1/t where the target's is among t.
-    ceiling : Rate or None
-        The same for who has the original rows, on the released items: no attack with this
-        knowledge passes it. None on ratings, and where nobody says who became which record.
-    impossible : int
-        Targets for whom no record can have led to what is known.
-    silence : Silence
-        Error against silence.
+        The adversary must name a class of equal records: 1/t where the target's is among the t
+        likeliest.
+    upper_bound : Rate or None
+        The same for an adversary with the original rows of the released items: the upper bound of
+        any attack with this knowledge. None on ratings and without a link.
+    no_possible_record : int
+        Targets for whom no record can have led to the known ratings.
+    abstention : Silence
+        Error against abstention.
     per_target : LikelihoodOutcomes
         The figures target by target: internal, never part of `to_dict`.
     """
 
     class_linkage: Rate
-    ceiling: Rate | None
-    impossible: int
-    silence: Silence
+    upper_bound: Rate | None
+    no_possible_record: int
+    abstention: Silence
     # internal, and of another attack than AttackResult's
     per_target: LikelihoodOutcomes = field(repr=False, compare=False)  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        true = "their own record" if self.credit == "linked" else "a record like theirs"
         text = (
-            f"{self._opening()} Made to answer, the adversary names {true} in "
-            f"{self.expected_top1} of the cases; guessing without the data, in 1 of "
-            f"{self.records:,}. Answering only with a probability of {self.config['sure']:g} or "
-            f"more, they name the right one for {self.success} and a wrong one for "
-            f"{self.false_match}; {self.no_answer:.1%} get no answer. The class of equal records "
-            f"is found for {self.class_linkage}"
+            f"{self._opening()} {self._top1()} At a posterior of "
+            f"{self.config['min_posterior']:g} or more the adversary names the right record for "
+            f"{self.success} of targets, a wrong one for {self.false_match} and none for "
+            f"{self.no_answer:.1%}. Class linkage: {self.class_linkage}"
         )
-        if self.ceiling is not None:
-            text += f", of {self.ceiling} that anybody with these facts could reach"
-        text += (
-            f". {self.entropy_bits.mean:.2f} bits (yes-or-no questions) are still missing to the "
-            f"target's record on average, of {np.log2(self.records):.2f} before."
-        )
-        if self.impossible:
+        if self.upper_bound is not None:
+            text += f" (upper bound: {self.upper_bound})"
+        text += f". Remaining entropy: {self._remaining()}."
+        if self.no_possible_record:
             text += (
-                f" For {counted(self.impossible, 'target')} no record can have led to what is "
-                "known; nobody is named for them."
+                f" For {counted(self.no_possible_record, 'target')} no record can have led to the "
+                "known ratings, so the adversary abstains."
             )
         if self.false_match_absent is not None:
             text += (
-                " With the target's record taken out, a record is named all the same for "
-                f"{self.false_match_absent}."
+                " With the target's record removed, a record is still named for "
+                f"{self.false_match_absent} (false matches)."
             )
         text += f" {recall_text(self.recall, self.most, 'posterior')}"
         return text + self._beside_guessing()
@@ -208,5 +202,5 @@ class LikelihoodResult(AttackResult):
         return (
             self._guess(EXPECTED_TOP1),
             *self._of(CLASS_FOUND, _CEILING, _SURE, DISCLOSED, _WRONG, _THOUGH_ABSENT),
-            _IMPOSSIBLE.of(self.impossible or None),
+            _IMPOSSIBLE.of(self.no_possible_record or None),
         )

@@ -1,4 +1,4 @@
-"""Whose record is sought, among which rows: from a view to a kernel's arrays."""
+"""Target records and candidate rows: from a view to the arrays of a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of who rated what, group by group, and how many of a group did."""
+"""Released edges class by class, and the number of members who rated the item."""
 
 from __future__ import annotations
 

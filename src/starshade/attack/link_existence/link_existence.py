@@ -1,4 +1,4 @@
-"""Link existence: did the people behind a released edge rate the item? (PA §6)."""
+"""Link existence: confidence that members behind a released edge rated the item (PA §6)."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _BLOCK = 2**21  # cells treated together
 
 @dataclass(frozen=True)
 class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
-    """Ask of every released edge how many of the users it may belong to really rated the item.
+    """Measure for every released edge how many users of the class really rated the item.
 
-    The adversary has found a person's group, by whatever they know, and reads in it that an item
-    was rated. Of the g users of the group j did rate it: j/g is how sure the edge makes them
-    that this person did. Beside it stands what PA's theorems say of it.
+    The adversary knows a person's class and reads in it that an item was rated. Of the g users of
+    the class j rated it: j/g is the confidence that this person did. It is compared with PA's
+    theorems.
 
     Parameters
     ----------
     prior : float or None
-        Probability, in [0, 1], that a user rated an item, known beforehand. None: for each item
-        the share of the original's users who rated it, because popularity is what an outsider
-        can look up (PA's own example is one film's share of IMDb's users).
+        Prior probability, in [0, 1], that a user rated an item. None: for each item the share of
+        the original's users who rated it, because an adversary can look popularity up (PA's own
+        example is one film's share of IMDb's users).
 
     Raises
     ------
@@ -46,11 +46,11 @@ class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
 
     Notes
     -----
-    An edge is a record and an item whose cell has a member that is no null. A group is what the
-    method put together; on a rating table each user is one. Without a prior an adversary says
+    An edge is a record and an item whose cell has a member that is no null. A class is what the
+    method grouped; on a rating table each user is one. Without a prior an adversary says
     1/g (Thm 6.2); with prior p, users rating independently, p/(1 - (1-p)^g), at most
     1/g + p/(2 - gp) where p ≤ 1/g (Thm 6.3). Neither bounds what data give, where users of a
-    group were put together because they are similar: a comparison, never an assertion. Where
+    class were grouped because they are similar: a comparison, never an assertion. Where
     an edge is missing, that may prove that there was none: the share for which that is true is
     `missing_true`.
 
@@ -66,15 +66,15 @@ class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
         shown = shown_of(data, request.original, request.link)
         if shown is None:
             raise ConfigError(
-                "link existence: without a link nobody can say whose rating an edge was",
-                advice="Give the private receipt.",
+                "link existence is not computable: it needs the private key file",
+                advice="Give the private key file.",
             )
         return self.found(shown, started)
 
     @staticmethod
     def refuse(request: Request) -> None:
         """Raise ConfigError where targets were chosen."""
-        request.refuse_targets("link existence counts the edges of every group")
+        request.refuse_targets("link existence counts the edges of every class")
 
     def found(self, shown: Shown, started: float) -> LinkResult:
         """Count the edges of what is shown; `started`: when the attack began."""
@@ -82,8 +82,8 @@ class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
             raise nobody_rated()
         if shown.linked < shown.records:
             note(
-                f"{shown.records - shown.linked:,} records belong to users whom the original "
-                "lacks: they count as if they had rated nothing"
+                f"{shown.records - shown.linked:,} records belong to users missing from the "
+                "original; they count as users without ratings"
             )
         counting = perf_counter()
         tally = self._tally(shown)
@@ -91,7 +91,7 @@ class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
         return LinkResult(
             attack=self.name,
             records=shown.records,
-            groups=len(shown.sizes),
+            classes=len(shown.sizes),
             targets=shown.linked,
             ineligible=shown.n_users - shown.linked,
             seconds=perf_counter() - started,
@@ -122,7 +122,7 @@ _SLACK = 1e-12  # p = 1/g is allowed, and 0.2 is not quite 1/5
 
 
 def link_existence_exact(p: Any, g: Any) -> NDArray[np.float64]:
-    """Return the probability that a user rated, given that one of a group of g did.
+    """Return the probability that a user rated, given that some user of a class of g did.
 
     Parameters
     ----------
@@ -130,13 +130,13 @@ def link_existence_exact(p: Any, g: Any) -> NDArray[np.float64]:
         Probability, in [0, 1], that a user rated the item, known beforehand; users rate
         independently.
     g : array_like of int
-        Users in the group, at least 1.
+        Users in the class, at least 1.
 
     Returns
     -------
     ndarray of float64
-        p / (1 - (1-p)^g); its limit 1/g where p = 0, which is also what Thm 6.2 has an
-        adversary without prior knowledge say.
+        p / (1 - (1-p)^g); its limit 1/g where p = 0, which is also the confidence without prior
+        knowledge (Thm 6.2).
 
     Raises
     ------
@@ -165,7 +165,7 @@ def link_existence_bound(p: Any, g: Any) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float64
-        NaN where p > 1/g, of which the theorem says nothing.
+        NaN where p > 1/g, to which the theorem does not apply.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def link_existence_bound(p: Any, g: Any) -> NDArray[np.float64]:
 def _checked(p: Any, g: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     p, g = numbers("p", p), numbers("g", g)
     if not ((p >= 0) & (p <= 1)).all():
-        raise ConfigError(f"{called('prior')}: a probability, from 0 to 1")
+        raise ConfigError(f"{called('prior')}: must be a probability from 0 to 1")
     if not (np.isfinite(g) & (g >= 1)).all():
-        raise ConfigError("group size: at least 1")
+        raise ConfigError("class size: must be at least 1")
     return p, g

@@ -1,4 +1,4 @@
-"""`LinkResult`: how sure released edges make an adversary, beside PA's theorems."""
+"""`LinkResult`: the confidence that released edges give, compared with PA's theorems."""
 
 from __future__ import annotations
 
@@ -21,78 +21,82 @@ _BINS = 10  # of j/g between 0 and 1, which have bins of their own
 _SLACK = 1e-9
 _FIGURES = (
     RECORDS,
-    Figure("groups", "Groups", "count", None, "The records that look the same."),
+    Figure("classes", "Classes", "count", None, "Equivalence classes of the release."),
     Figure("edges", "Ratings shown", "count", None, "Released cells that show a rating."),
     Figure(
         "confidence",
-        "Who rated, of those shown to have",
+        "Existence disclosure (mean confidence)",
         "share",
         True,
-        "High: whoever finds a person's group and reads that an item was rated is right about "
-        "them.",
+        "High: an adversary who knows a person's class is right that the person rated an item.",
         "PA §6",
     ),
     Figure(
-        "everybody", "Everybody in the group did", "share", True, "High: certain of each member."
-    ),
-    Figure("nobody", "Nobody in the group did", "share", None, "What is shown was invented."),
-    Figure(
-        "missing_true",
-        "No rating, where none is shown",
+        "all_members",
+        "Ratings shown that all members gave",
         "share",
         True,
-        "High: that nothing is shown tells that nothing was rated.",
+        "High: existence is certain for each member.",
+    ),
+    Figure(
+        "no_member", "Ratings shown that no member gave", "share", None, "These cells are imputed."
+    ),
+    Figure(
+        "missing_true",
+        "Correct absence of a rating",
+        "share",
+        True,
+        "High: a cell without a rating discloses that the person did not rate the item.",
     ),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinkResult(Found):
-    """How sure released edges make an adversary (definitions, "link-existence").
+    """Confidence that released edges give an adversary (definitions, "link-existence").
 
-    An edge is a record and an item that it shows as rated; its group has g users, of whom j did
-    rate the item. Shares are over all edges; None where there is nothing to take a share of.
+    An edge is a record and an item that it shows as rated; its class has g users, j of whom rated
+    the item. Shares are over all edges; None where there are none.
 
     Attributes
     ----------
     attack, seconds, read_seconds, config, digest, version
         As in `AttackResult`.
-    records, groups : int
-        Records that the adversary sees, and the groups they were put in.
+    records, classes : int
+        Records that the adversary sees, and their classes.
     targets, ineligible : int
         Users of the original who have a record, and those who have none.
     edges : int
     confidence : float or None
         Mean of j/g.
     histogram : tuple of dict
-        How j/g is distributed: none of them, ten bins (low, high], all of them (1 is not in the
-        last of the ten).
-    everybody, nobody : float or None
-        Share of edges with j = g (existence is certain) and with j = 0 (nobody rated it).
+        Distribution of j/g: 0, ten bins (low, high], 1 (which is not in the last bin).
+    all_members, no_member : float or None
+        Share of edges with j = g (existence is certain) and with j = 0 (no member rated it).
     no_prior, above_no_prior : float or None
         Mean of 1/g (PA Thm 6.2), and the share of edges with j/g above it.
     exact, above_exact : float or None
         The same for p/(1 - (1-p)^g), the confidence under Thm 6.3's assumptions.
     bounded : float or None
-        Share of edges with p ≤ 1/g: of the others Thm 6.3 says nothing.
+        Share of edges with p ≤ 1/g; Thm 6.3 does not apply to the others.
     bound, above_bound : float or None
         Mean of 1/g + p/(2 - gp) over those edges (Thm 6.3; 1 where it is above 1), and their
-        share with j/g above it. Not to be set beside `exact`, which covers all edges.
+        share with j/g above it. Not comparable with `exact`, which covers all edges.
     missing : int
         Cells, records times released items, without an edge.
     missing_share : float or None
-        Of all cells. Where only what was rated in a group is shown, the non-existence of so many
-        is proven.
+        Share of all cells. Where a class shows only rated items, these ratings are proven not to
+        exist.
     missing_true : float or None
-        Share of them that the user truly did not rate.
+        Share of them that the user did not rate.
     """
 
-    groups: int
+    classes: int
     edges: int
     confidence: float | None
     histogram: tuple[dict[str, float], ...]
-    everybody: float | None
-    nobody: float | None
+    all_members: float | None
+    no_member: float | None
     no_prior: float | None
     above_no_prior: float | None
     exact: float | None
@@ -106,11 +110,11 @@ class LinkResult(Found):
 
     def _own(self) -> dict[str, Any]:
         return {
-            "groups": self.groups,
+            "classes": self.classes,
             "edges": self.edges,
             "confidence": {"mean": self.confidence, "histogram": list(self.histogram)},
-            "everybody": self.everybody,
-            "nobody": self.nobody,
+            "all_members": self.all_members,
+            "no_member": self.no_member,
             "no_prior": {"mean": self.no_prior, "above": self.above_no_prior},
             "exact": {"mean": self.exact, "above": self.above_exact},
             "bound": {"mean": self.bound, "above": self.above_bound, "edges": self.bounded},
@@ -123,90 +127,89 @@ class LinkResult(Found):
 
     @property
     def nothing_to_infer(self) -> bool:
-        """Whether every record is a group of its own and shows what its user rated."""
-        return self.groups == self.records and self.edges > 0 and self.everybody == 1
+        """Whether every record is a class of its own and shows what its user rated."""
+        return self.classes == self.records and self.edges > 0 and self.all_members == 1
 
     def __str__(self) -> str:
         text = (
             f"{self.attack} on {counted(self.records, 'record')} in "
-            f"{counted(self.groups, 'group')}, which show "
-            f"{counted(self.edges, 'rating')}."
+            f"{counted(self.classes, 'class', 'classes')} with {counted(self.edges, 'rating')} "
+            "shown."
         )
         if self.nothing_to_infer:
             return (
-                f"{text} Every one of them is a single person's own, so there is nothing to infer: "
-                "this attack asks who of a group gave a rating that the whole group shows. Give it "
-                "a release whose records are in groups, with the original and the receipt."
+                f"{text} Each is a single person's own rating, so there is nothing to infer. "
+                "Attack a release with classes; give the original and the private key file."
             )
         if self.edges:
             text += self._padded() if self.all_filled else self._shown()
             text += self._theory()
         if self.missing_true is not None:
             text += (
-                f" No rating is shown in {_percent(self.missing_share)} of the cells; there was "
-                f"none in {_percent(self.missing_true)} of these."
+                f" {_percent(self.missing_share)} of cells show no rating; in "
+                f"{_percent(self.missing_true)} of these there was none."
             )
         return text
 
     @property
     def all_filled(self) -> bool:
-        """Whether every cell is filled, those that nobody rated too: a cell shown says nothing."""
-        return not self.missing and bool(self.nobody)
+        """Whether every cell is filled, even unrated ones: then a filled cell discloses nothing."""
+        return not self.missing and bool(self.no_member)
 
     def _shown(self) -> str:
         return (
-            f" Whoever finds a person's group and reads in it that an item was rated is right "
-            f"about that person in {_percent(self.confidence)} of the cases: for "
-            f"{_percent(self.everybody)} of what is shown everybody in the group rated the "
-            f"item, which is then certain, for {_percent(self.nobody)} nobody did."
+            f" An adversary who knows a person's class and reads that an item was rated is right "
+            f"in {_percent(self.confidence)} of cases. All members rated the item for "
+            f"{_percent(self.all_members)} of the ratings shown (certain existence disclosure), no "
+            f"member for {_percent(self.no_member)}."
         )
 
     def _padded(self) -> str:
         return (
-            f" Every cell is filled, so that a rating is shown does not tell that there was one: "
-            f"nobody of the group gave {_percent(self.nobody)} of them, everybody gave "
-            f"{_percent(self.everybody)}, and a member of the group rated what is shown in "
-            f"{_percent(self.confidence)} of the cases, as often as anybody rated anything. The "
-            "theorems that follow take a rating that is shown to mean that somebody gave one. "
-            f"({named('attack', 'padding')} asks which cells can be told.)"
+            f" Every cell is filled, so a filled cell does not disclose that a rating exists. No "
+            f"member gave {_percent(self.no_member)} of them, all members gave "
+            f"{_percent(self.all_members)}, and a given member rated the item in "
+            f"{_percent(self.confidence)} of cases, the rate over all cells. The theorems below "
+            "assume that a rating shown was given by some member. "
+            f"({named('attack', 'padding')} measures which cells rest on real ratings.)"
         )
 
     def _theory(self) -> str:
-        prior = "how popular each item is"
+        prior = "the popularity of each item"
         if self.config["prior"] is not None:
-            prior = f"that {self.config['prior']:.1%} of the people rate an item"
+            prior = f"that {self.config['prior']:.1%} of people rate an item"
         text = (
-            f" In theory (Chang et al., section 6) one who knows only how large the group is "
+            f" In theory (Chang et al., section 6) an adversary who knows only the class size "
             f"expects {_percent(self.no_prior)} on average (Thm 6.2); the data exceed this for "
-            f"{_percent(self.above_no_prior)} of what is shown. One who also knows {prior}, and "
-            f"takes people as independent, expects {_percent(self.exact)}, exceeded for "
+            f"{_percent(self.above_no_prior)} of the ratings shown. With {prior} known and people "
+            f"assumed independent, the expectation is {_percent(self.exact)}, exceeded for "
             f"{_percent(self.above_exact)}."
         )
         if self.bound is not None:
             text += (
-                f" The bound of Thm 6.3 is applicable to {_percent(self.bounded)} of what is "
-                "shown: to items that people rate with a chance of at most one in the size of "
-                f"the group. It covers these only, is {_percent(self.bound)} on average over "
-                f"them, and is exceeded for {_percent(self.above_bound)} of them."
+                f" The bound of Thm 6.3 applies to {_percent(self.bounded)} of the ratings shown: "
+                "items that people rate with a probability of at most 1 / the class size. It is "
+                f"{_percent(self.bound)} on average over these, and exceeded for "
+                f"{_percent(self.above_bound)} of them."
             )
         return (
-            f"{text} People in a group are alike, not independent: take this as a comparison, not "
-            "as a guarantee."
+            f"{text} People in a class are similar, not independent: this is a comparison, not a "
+            "guarantee."
         )
 
     def plot(self) -> Chart:
-        """Draw how sure the cells that are shown make an adversary: j of g rated the item."""
+        """Draw the distribution of confidence: j of g members rated the item."""
         bars = [
             Bar(_bin(each["low"], each["high"]), each["edges"] / max(self.edges, 1))
             for each in self.histogram
         ]
         return bar_chart(
-            "How sure a cell that is shown makes of a rating",
+            "Confidence that a rating shown exists",
             f"{counted(self.edges, 'cell')} of "
-            f"{counted(self.records, 'record')} in {counted(self.groups, 'group')}",
+            f"{counted(self.records, 'record')} in {counted(self.classes, 'class', 'classes')}",
             bars,
-            "share of the group that rated the item",
-            Axis("share of the cells shown", share=True),
+            "share of the class that rated the item",
+            Axis("share of ratings shown", share=True),
         )
 
     @property
@@ -216,7 +219,7 @@ class LinkResult(Found):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What theory says, beside what is so."""
+        """Expectations of the theorems, compared with the data."""
         if self.nothing_to_infer:
             return ()
         rows = (
@@ -226,14 +229,14 @@ class LinkResult(Found):
         )
         return (
             Table(
-                "Confidence that somebody of a group rated an item, over the ratings shown",
-                ("what theory says", "covers", "mean", "above it, of those"),
+                "Confidence by theorem, over the ratings shown",
+                ("theorem", "covers", "mean", "exceeded for"),
                 tuple((what, *map(percent, shares)) for what, *shares in rows),
             ),
         )
 
     def _headline(self) -> str:
-        return f"{self.attack}: how sure a cell that is shown makes of a rating"
+        return f"Existence disclosure: mean confidence {_percent(self.confidence)}"
 
 
 def _bin(low: float, high: float) -> str:
@@ -248,7 +251,7 @@ def _percent(share: float | None) -> str:
 
 @dataclass
 class Tally:
-    """Edges counted so far; blocks of groups are added one after the other.
+    """Counts of edges; blocks of classes are added one after the other.
 
     `cells`: records times released items. `rated_unreleased`: original ratings that their user's
     record does not show. `looked_at`: released cells. `sums`: over the edges, by field of a
@@ -271,10 +274,10 @@ class Tally:
         exact: NDArray[np.float64],
         bound: NDArray[np.float64],
     ) -> None:
-        """Add pairs of a group and an item.
+        """Add pairs of a class and an item.
 
-        `edges`: records that show the item. `raters`, `size`: j of the g users of the group rated
-        it. `exact`, `bound`: what Thm 6.3 gives; a bound is NaN where there is none.
+        `edges`: records that show the item. `raters`, `size`: j of the g users of the class rated
+        it. `exact`, `bound`: values of Thm 6.3; a bound is NaN where there is none.
         """
         confidence = raters / size
         bins = np.where(raters == size, _BINS + 1, -(-_BINS * raters // size))
@@ -311,8 +314,8 @@ class Tally:
                 {"low": low, "high": high, "edges": int(n)}
                 for (low, high), n in zip(bounds, self.histogram, strict=True)
             ),
-            "everybody": _share(self.histogram[-1], edges),
-            "nobody": _share(self.histogram[0], edges),
+            "all_members": _share(self.histogram[-1], edges),
+            "no_member": _share(self.histogram[0], edges),
             "missing": missing,
             "missing_share": _share(missing, self.cells),
             "missing_true": _share(missing - self.rated_unreleased, missing),

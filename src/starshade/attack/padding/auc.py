@@ -1,4 +1,4 @@
-"""How well a ranking of cells tells those that hold something from those that do not."""
+"""AUC of a ranking of cells, with intervals, and precision of the top-ranked ones."""
 
 from __future__ import annotations
 

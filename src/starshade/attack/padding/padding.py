@@ -1,4 +1,4 @@
-"""Padding: which cells of an averaged profile rest on a real rating? (starshade's own)."""
+"""Padding: detect the cells of averaged profiles that rest on a real rating (starshade's own)."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ _RANKS = (1, 2, 4, 8, 16, 32, 64)
 
 @dataclass(frozen=True)
 class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
-    """Rank the cells of profiles by how likely they rest on a real rating.
+    """Rank the cells of profiles by the likelihood that they rest on a real rating.
 
-    Where empty cells were filled with a model's predictions before groups were averaged, the
-    release is a matrix of low rank, plus what real ratings differ from their predictions. The
-    adversary has the release alone. They take its low-rank part out, and where much is left,
-    somebody of the group rated the item. Empty cells tell all: nobody did.
+    Where empty cells were imputed by a model before classes were averaged, the release is a
+    low-rank matrix plus the differences of real ratings from their predictions. The adversary has
+    the release alone and removes its low-rank part; a large residual indicates that some member
+    rated the item. An empty cell discloses that no member did.
 
     Parameters
     ----------
     rank : int or None
-        Of the part that is taken out, at least 0; None: by rule. The rule is Gavish & Donoho's
+        Rank of the removed part, at least 0; None: by rule. The rule is Gavish & Donoho's
         (2014): keep the singular values above ω(β) times their median, β = the short side over
         the long one, ω(β) ≈ 0.56β³ − 0.95β² + 1.82β + 1.43.
     top : float
-        Share of the cells, in (0, 1], of which `precision` is told: those ranked highest.
-    groups : int or None
-        Groups looked at, at least 2; of more so many are drawn. None: as many as have a million
-        cells, and at least 200.
+        Share of top-ranked cells, in (0, 1], over which `precision` is measured.
+    classes : int or None
+        Classes to test, at least 2; more are sampled. None: as many as have a million cells, and
+        at least 200.
 
     Raises
     ------
@@ -62,17 +62,17 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
 
     Notes
     -----
-    The matrix has a row per group and a column per item; each column is centred, an empty cell
+    The matrix has a row per class and a column per item; each column is centred, an empty cell
     holds its column's mean, and the score of a cell is the absolute residual after the singular
-    value decomposition, an empty cell's below all others. It is held against two truths: some
-    member of the group rated the item (j ≥ 1), and this member did (j of g). Items that many
-    people rate, and rate highly, are no secret; the AUC among cells of one item leaves that aside.
-    Other ranks, and the released level itself, are tried too: an adversary may do better than a
-    rule, and ratings are not missing at random. It is a lower bound on what can be learnt: one
-    who knows the padding model exactly, or others' ratings, may do better.
+    value decomposition, an empty cell's below all others. It is compared with two truths: some
+    member of the class rated the item (j ≥ 1), and this member did (j of g). Popular items are
+    public knowledge; the AUC within one item excludes popularity. Other ranks, and the released
+    level itself, are tested too: an adversary may do better than the rule, and ratings are not
+    missing at random. The AUC is a lower bound: an adversary who knows the padding model exactly,
+    or others' ratings, may do better.
 
-    A release needs its original and the link; knowledge is of no influence, and no targets are
-    chosen. `rng` draws the groups, and the interval.
+    A release needs its original and the link; knowledge has no influence, and no targets are
+    chosen. `rng` draws the classes and the interval.
     """
 
     name: ClassVar[str] = "padding"
@@ -86,8 +86,8 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
         roles = roles_of(data, request.original, request.link)
         if roles.credit == "compatible":
             raise ConfigError(
-                "padding: without a link nobody can say whose group rated what",
-                advice="Give the private receipt.",
+                "padding is not computable: it needs the private key file",
+                advice="Give the private key file.",
             )
         linked = int((roles.row_of_user >= 0).sum())
         if not linked or not roles.original.n_ratings:
@@ -102,8 +102,8 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
     def refuse(request: Request) -> None:
         """Raise ConfigError where targets were chosen."""
         request.refuse_targets(
-            "padding looks at groups, not at single users",
-            f"Leave {named('targets')} out; {named('groups')} says how many are looked at.",
+            "padding attacks classes, not single users",
+            f"Omit {named('targets')}; {named('classes')} sets the number of classes.",
         )
 
     def draw(self, shown: Ratings | Profiles, seed: int) -> DrawnGroups:
@@ -113,7 +113,7 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
 
     def draw_rows(self, n_groups: int, n_items: int, seed: int) -> NDArray[np.int64]:
         """Say which of so many groups are looked at."""
-        most, rows = self.groups or max(_FEWEST, _CELLS // max(n_items, 1)), np.arange(n_groups)
+        most, rows = self.classes or max(_FEWEST, _CELLS // max(n_items, 1)), np.arange(n_groups)
         if n_groups > most:
             stream = generator(seed, "padding groups")
             rows = np.sort(stream.choice(n_groups, most, replace=False))
@@ -133,12 +133,12 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
         `facts`: of the original, the fields of a result that tell of it; `started`: when the
         attack began.
         """
-        with task("looking for padding") as step:
+        with task("detecting padding") as step:
             figures = self._figures(cells, seed, step)
         return PaddingResult(
             attack=self.name,
             records=int(drawn.sizes.sum()),
-            groups=len(drawn.sizes),
+            classes=len(drawn.sizes),
             classes_tested=len(drawn.rows),
             **figures,
             **facts,
@@ -169,7 +169,7 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
 
         return {
             "rank": rank,
-            "shown": float((~part.empty).mean()),
+            "non_null": float((~part.empty).mean()),
             "rated": float(some.mean()),
             "confidence": float(confidence.mean()),
             "auc": auc_of(some, none, cells.anywhere),
@@ -191,8 +191,8 @@ def _shown(data: Ratings | Release) -> Ratings | Profiles:
         return data
     if not isinstance(data.classes, Profiles):
         raise ConfigError(
-            f"padding: the release is of layout {data.manifest.layout!r}, in which nothing is "
-            "filled in with predictions",
+            f"padding: the release has layout {data.manifest.layout!r}, which has no imputed "
+            "predictions",
             advice="Attack a release of profiles (starshade anonymize --method predictive).",
         )
     return data.classes
@@ -202,9 +202,9 @@ def _refuse_too_little(n_rows: int, n_items: int) -> None:
     needed = 8 * _ARRAYS * n_rows * n_items
     if needed > budget.left(0):
         raise ConfigError(
-            f"padding: about {budget.amount(needed)} of memory for {n_rows:,} groups x "
+            f"padding: about {budget.amount(needed)} of memory for {n_rows:,} classes x "
             f"{n_items:,} items; {budget.amount(max(0, budget.left(0)))} may be used",
-            advice=f"Look at fewer groups{aside('groups')}, or allow more memory.",
+            advice=f"Test fewer classes{aside('classes')}, or allow more memory.",
         )
 
 

@@ -1,4 +1,4 @@
-"""`PaddingResult`: how well the cells that rest on a real rating can be told."""
+"""`PaddingResult`: detection of the cells that rest on a real rating."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starshade.plain import counted, percent
 
 @dataclass(frozen=True)
 class OfRank:
-    """What an adversary who takes this rank would achieve."""
+    """AUC of an adversary who chooses this rank."""
 
     rank: int
     auc: float | None
@@ -24,93 +24,101 @@ class OfRank:
 
 _SIZES = (
     RECORDS,
-    Figure("groups", "Groups", "count", None, "Of the release."),
-    Figure("classes_tested", "Groups looked at", "count", None, "What the figures rest on."),
-    Figure("shown", "Cells that show a rating", "share", None, "Rated by somebody or not."),
+    Figure("classes", "Classes", "count", None, "Of the release."),
+    Figure("classes_tested", "Classes tested", "count", None, "Basis of the figures."),
+    Figure("non_null", "Filled cells", "share", None, "Share of cells that show a rating."),
     Figure(
-        "rated", "Cells that somebody of the group rated", "share", None, "The others are invented."
+        "rated",
+        "Cells with a real rating",
+        "share",
+        None,
+        "Some member rated the item; other cells are imputed.",
     ),
 )
 _AUCS = (
     Figure(
         "auc",
-        "A rated cell ranked above an unrated one (AUC)",
+        "Detection of real ratings (AUC)",
         "share",
         True,
-        "50% is nothing learnt; high: which cells rest on a rating is told from the release alone.",
+        "50%: guessing. High: the release alone shows which cells rest on a real rating.",
     ),
     Figure(
         "auc_within_items",
-        "The same on one item",
+        "Detection within one item (AUC)",
         "share",
         True,
-        "How popular items are is of no help there.",
+        "The popularity of items does not help here.",
     ),
     Figure(
         "auc_member",
-        "The same, for a single member of the group",
+        "Detection for a given member (AUC)",
         "share",
         True,
-        "High: that very person rated the item.",
+        "High: the release shows which items this person rated.",
     ),
     Figure(
         "popularity",
-        "By how popular items are, without the release",
+        "Baseline: item popularity (AUC)",
         "share",
         None,
-        "What one who sees no release comes to.",
+        "AUC of an adversary without the release.",
     ),
 )
 _PRECISION = Figure(
-    "precision", "Rated, of those ranked highest", "share", True, "High: the surest are right."
+    "precision",
+    "Precision of top-ranked cells",
+    "share",
+    True,
+    "High: the top-ranked cells rest on real ratings.",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaddingResult(Found):
-    """How well an adversary tells which cells of profiles rest on a real rating.
+    """Detection of the cells of profiles that rest on a real rating.
 
-    An AUC is the chance that of two cells, one that rests on a rating and one that does not, the
-    right one is ranked higher: 0.5 where nothing is learnt. None: there are no two such cells.
+    An AUC is the probability that a cell with a real rating is ranked above a cell without one:
+    0.5 is guessing. None: there are no two such cells.
 
     Attributes
     ----------
     attack, seconds, read_seconds, config, digest, version
         As in `AttackResult`.
-    records, groups : int
+    records, classes : int
         Of the release.
     targets, ineligible : int
         Users of the original who have a record, and those who have none.
     classes_tested : int
-        Groups that the figures rest on.
+        Classes that the figures are based on.
     rank : int
-        Of the low-rank part that was taken out.
-    shown, rated : float
-        Shares of the cells that are no null, and that some member of the group rated.
+        Rank of the removed low-rank part.
+    non_null, rated : float
+        Shares of the cells that are not null, and that some member of the class rated.
     confidence : float
-        Mean of j/g over the cells: what a guess is worth.
+        Mean of j/g over the cells: the confidence of a guess.
     auc : Rate or None
-        "Some member of the group rated this item", all cells.
+        "Some member of the class rated this item", all cells.
     auc_within_items : Rate or None
-        The same, comparing cells of one item only: how popular items are is of no help.
+        The same within one item, where popularity does not help.
     auc_member : Rate or None
-        "This member of the group rated this item", all cells: a cell counts j times as one that
-        is right and g − j times as one that is wrong.
+        "This member of the class rated this item", all cells: a cell counts j times as positive
+        and g − j times as negative.
     by_rank : tuple of OfRank
-        Other ranks, which an adversary may have guessed better than the rule.
+        Other ranks; an adversary may choose better than the rule.
     by_level : OfRank
         Ranking by the released levels instead (rank 0).
     popularity : float or None
-        AUC of one who sees no release and knows how popular each item is, all cells.
+        Baseline: AUC of an adversary without the release who knows item popularity, all cells.
     top : dict
         ``share`` of the cells ranked highest; of them ``precision``, the share that some member
         rated, and ``confidence``, the mean of j/g.
     """
 
-    groups: int
+    classes: int
     classes_tested: int
     rank: int
-    shown: float
+    non_null: float
     rated: float
     confidence: float
     auc: Rate | None
@@ -124,7 +132,7 @@ class PaddingResult(Found):
 
     @property
     def best(self) -> OfRank:
-        """The rank, of those tried and the rule's own, that did best within items."""
+        """The rank, of those tested and the rule's own, with the highest AUC within items."""
         own = OfRank(
             self.rank,
             None if self.auc is None else self.auc.rate,
@@ -140,29 +148,27 @@ class PaddingResult(Found):
     def __str__(self) -> str:
         head = (
             f"{self.attack} on {counted(self.records, 'record')} in "
-            f"{counted(self.groups, 'group')}. Of the cells "
-            f"{self.shown:.1%} show a rating; some member of the group rated the item for "
-            f"{self.rated:.1%} of all."
+            f"{counted(self.classes, 'class', 'classes')}. {self.non_null:.1%} of cells show a "
+            f"rating; {self.rated:.1%} rest on a real rating of some member."
         )
         if self.auc is None:
-            return f"{head} All cells are of one sort, so there is nothing to tell apart."
+            return f"{head} All cells are of one kind, so there is nothing to detect."
         return f"{head} {self._result()} {self._otherwise()}"
 
     def _result(self) -> str:
-        tried = (
-            f"in {self.classes_tested:,} of the groups" if self.classes_tested < self.groups else ""
-        )
+        some = self.classes_tested < self.classes
+        tested = f", on {self.classes_tested:,} classes" if some else ""
         text = (
-            f"Somebody who has the release alone, takes out its part of rank {self.rank} and looks "
-            f"at what is left, ranks {tried + ' ' if tried else ''}a cell that rests on a rating "
-            f"above one that does not in {self.auc} of the cases (nothing learnt: 50 %)"
+            f"An adversary with the release alone, who removes its part of rank {self.rank}"
+            f"{tested}, ranks a cell with a real rating above one without in {self.auc} of cases "
+            "(AUC; guessing: 50 %)"
         )
         if self.auc_within_items is not None:
-            text += f"; between groups on one and the same item, in {self.auc_within_items}"
+            text += f", and in {self.auc_within_items} within one item"
         return (
-            f"{text}. Of the {self.top['share']:.1%} of the cells ranked highest "
-            f"{self.top['precision']:.1%} rest on a rating, and each member of those groups is its "
-            f"author with {self.top['confidence']:.1%}, where any cell has {self.confidence:.1%}."
+            f"{text}. Of the top-ranked {self.top['share']:.1%} of cells "
+            f"{self.top['precision']:.1%} rest on a real rating; a given member gave it with "
+            f"{self.top['confidence']:.1%} probability (any cell: {self.confidence:.1%})."
         )
 
     def _otherwise(self) -> str:
@@ -170,19 +176,19 @@ class PaddingResult(Found):
         best = self.best
         if best.rank != self.rank and best.auc is not None and best.auc_within_items is not None:
             text += (
-                f"With the rank that does best of those tried, {best.rank}, it is {best.auc:.1%}, "
-                f"and {best.auc_within_items:.1%} on one item. "
+                f"The best rank in hindsight ({best.rank}) has an AUC of {best.auc:.1%}, and "
+                f"{best.auc_within_items:.1%} within one item. "
             )
         level = self.by_level
         if level.auc is not None:
-            text += f"Ranking by the released levels themselves gives {level.auc:.1%}"
+            text += f"Ranking by the released levels has an AUC of {level.auc:.1%}"
             if level.auc_within_items is not None:
-                text += f" ({level.auc_within_items:.1%} on one item)"
+                text += f" ({level.auc_within_items:.1%} within one item)"
             text += ". "
         if self.popularity is not None:
             text += (
-                f"One who sees no release and knows how popular items are comes to "
-                f"{self.popularity:.1%}, and to 50 % on one item."
+                f"Baseline without the release, by item popularity: {self.popularity:.1%}, and "
+                "50 % within one item."
             )
         return text.rstrip()
 
@@ -196,28 +202,29 @@ class PaddingResult(Found):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What other adversaries would achieve."""
+        """AUC of other adversaries."""
         if self.auc is None:
             return ()
         ways = [*((f"rank {of.rank}", of) for of in self.by_rank)]
         ways.append(("the released levels", self.by_level))
         return (
             Table(
-                "Other ways to look",
-                ("had the adversary ranked by", "AUC", "AUC on one item"),
+                "Other rankings",
+                ("ranked by", "AUC", "AUC within one item"),
                 tuple((way, percent(of.auc), percent(of.auc_within_items)) for way, of in ways),
             ),
         )
 
     def plot(self) -> Chart:
-        """Draw how often the right one of two cells is told; 50 % is not at all."""
+        """Draw the AUCs; 50 % is guessing."""
         return found_chart(
-            "Which cells rest on real ratings?",
-            f"{self.classes_tested:,} of {counted(self.groups, 'group')}, release "
+            "Detection of cells with a real rating",
+            f"{self.classes_tested:,} of {counted(self.classes, 'class', 'classes')}, release "
             f"alone, rank {self.rank}",
             self.found,
-            Level(0.5, "nothing learnt"),
+            Level(0.5, "guessing"),
         )
 
     def _headline(self) -> str:
-        return f"{self.attack}: 50 % is nothing learnt"
+        rate = "not measurable" if self.auc is None else f"AUC {self.auc} (guessing: 50 %)"
+        return f"Detection of cells with a real rating: {rate}"

@@ -1,1 +1,1 @@
-"""Predicates that exactly one person satisfies (Cohen & Nissim 2020)."""
+"""Singling out by isolating predicates (Cohen & Nissim 2020)."""

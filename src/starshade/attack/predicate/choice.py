@@ -1,4 +1,4 @@
-"""From released cells to one predicate per class: what cells promise, and what is likeliest."""
+"""From released cells to one predicate per class, by what cells promise and likelihood."""
 
 from __future__ import annotations
 

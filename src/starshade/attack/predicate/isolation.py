@@ -1,4 +1,4 @@
-"""Who satisfies predicates, and how many would satisfy them by chance."""
+"""People who satisfy predicates, and the baseline by chance."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _log(counts: Ints, n: int) -> Floats:
 def blind(weight: Floats, n: int) -> Floats:
     """Return the chance that exactly one of n people satisfies a predicate of such a weight.
 
-    Cohen & Nissim (2020), section 2: what one comes to who sees no release.
+    Cohen & Nissim (2020), section 2: the baseline without a release.
 
     >>> blind(np.array([0.0, 0.5, 1.0]), 2).tolist()
     [0.0, 0.5, 0.0]

@@ -1,4 +1,4 @@
-"""Predicates: conditions, written from the release alone, that one person satisfies."""
+"""Predicates written from the release alone that isolate one person."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ from starshade.stats import share
 
 Ints = NDArray[np.int64]
 _BYTES = 32  # for each cell
-_MOST = 2000  # classes looked at, if nothing is said
+_MOST = 2000  # classes tested by default
 
 
 @dataclass(frozen=True)
 class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
-    """Write, for each class, one condition that exactly one real person should satisfy.
+    """Write, for each class, one predicate that exactly one real person should satisfy.
 
-    The adversary has the release alone and knows nobody. For a class they write "fits all its
-    cells, and rated item i with v" (or: did not rate it). A predicate *isolates* when exactly one
-    person of the original satisfies it; had nobody looked at the release, one of the same weight
-    would do so by luck, and how often is told beside.
+    The adversary has the release alone. For a class they write "matches all its cells, and rated
+    item i with v" (or: did not rate it). A predicate *isolates* when exactly one person of the
+    original satisfies it. The baseline is the expected share for predicates of the same weight
+    that do not use the release.
 
     Parameters
     ----------
     classes : int or None
-        Classes looked at, at least 1; of more so many are drawn. None: at most 2,000.
+        Classes to test, at least 1; more are sampled. None: at most 2,000.
 
     Raises
     ------
@@ -66,29 +66,29 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
     greatest chance of exactly one holder in the class, times that of no holder who fits in another
     class. Members are taken as independent, drawn by how often each value is held (estimated from
     the release by expectation and maximization), given what a cell promises: with the hierarchy
-    ``ndgh`` every value of a set is held by somebody, with ``range`` both ends are, a single value
-    and both of a set of two always. A stated model that only chooses; whether a predicate isolates
-    is counted.
+    ``ndgh`` every value of a set is held by some member, with ``range`` both ends are, a single
+    value and both of a set of two always. The model only chooses; whether a predicate isolates is
+    counted.
 
     The weight w is the larger of the product of the shares of people who fit item by item, and of
-    the share of outsiders who satisfy the predicate, where some are given. A blind predicate
-    isolates with n·w·(1 − w)^(n − 1), n the people of the original. Only light ones, n·w far below
-    1, are singling out in the sense of the definition.
+    the share of non-members who satisfy the predicate, where some are given. A predicate
+    that does not use the release isolates with n·w·(1 − w)^(n − 1), n the people of the original.
+    Only predicates of low weight, n·w far below 1, single out in the sense of the definition.
 
-    A release needs its original, no link. Cells of profiles are means and no sets, so nothing fits
-    them, and they are refused. Knowledge is of no influence, and no targets are chosen; `rng` draws
+    A release needs its original, no link. Cells of profiles are means, not sets, so nobody matches
+    them, and they are refused. Knowledge has no influence, and no targets are chosen; `rng` draws
     the classes.
 
     Examples
     --------
-    Two classes of two people each; what is rated apart within a class singles everybody out.
+    Two classes of two people each; an item rated differently within a class singles out both.
 
     >>> from starshade.anonymize.k_likeness import KLikeness
     >>> from starshade.ratings.table import Ratings
     >>> users, items = list("aabbccdd"), list("xyxyxyxy")
     >>> ratings = Ratings.from_arrays(users, items, [5, 1, 5, 2, 1, 5, 1, 4], scale="1:5:1")
     >>> release = KLikeness(k=2).anonymize(ratings, rng=0)
-    >>> PredicateAttack().run(release, original=ratings, rng=0).isolates.rate
+    >>> PredicateAttack().run(release, original=ratings, rng=0).singling_out.rate
     1.0
     """
 
@@ -106,30 +106,30 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
         link: Link | None = None,
         outsiders: Ratings | None = None,
     ) -> PredicateResult:
-        """Write predicates from a release, and count who satisfies them.
+        """Write predicates from a release, and count the people who satisfy them.
 
         Parameters
         ----------
         data : Ratings or Release
-            What the adversary sees.
+            Data that the adversary sees.
         knowledge : Knowledge, optional
-            Of no influence.
+            Has no influence.
         original : Ratings, optional
             The people behind a release (required there).
         targets : None
-            Classes are looked at, not single users.
+            Must be None: classes are attacked, not single users.
         rng : int, Generator or None
-            Draws the classes, where there are more than are looked at.
+            Draws the classes, where there are more than are tested.
         link : Link, optional
-            Of no influence but that it must belong to the release.
+            Has no influence, but must belong to the release.
         outsiders : Ratings, optional
-            People like those of the original who are not among them; the share of them who
-            satisfy a predicate is a second measure of its weight.
+            Non-members: people similar to those of the original but not among them. The share of
+            them who satisfy a predicate is a second measure of its weight.
 
         Raises
         ------
         ConfigError
-            Arguments that do not fit together, or nobody to attack.
+            Arguments that contradict each other, or no people to attack.
         """
         with task(f"attacking: {self.name}"):
             return self._attack(data, Request(original, targets, rng, link), outsiders)
@@ -139,7 +139,7 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
     ) -> PredicateResult:
         request.refuse_targets(
             "predicates are written for classes, not for single users",
-            f"Leave {named('targets')} out; {named('classes')} says how many are looked at.",
+            f"Omit {named('targets')}; {named('classes')} sets the number of classes.",
         )
         started, seed = perf_counter(), resolve_seed(request.rng)
         _refuse_means(data)
@@ -161,11 +161,11 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
             ineligible=max(0, view.original.n_users - attacked),
             credit=view.credit,
             people=view.original.n_users,
-            outsiders=None if outsiders is None else outsiders.n_users,
-            isolates=share(tried.isolates),
-            blind=float(tried.blind.mean()),
+            non_members=None if outsiders is None else outsiders.n_users,
+            singling_out=share(tried.isolates),
+            baseline=float(tried.blind.mean()),
             expected=float(tried.chance.mean()),
-            light=tuple(OfWeight.of(most, tried, view.original.n_users) for most in LIGHT),
+            low_weight=tuple(OfWeight.of(most, tried, view.original.n_users) for most in LIGHT),
             forced=_forced(data, view.cells, classes),
             seconds=seconds,
             postings_per_second=len(tried.row) * len(classes.columns) / max(seconds, 1e-9),
@@ -179,15 +179,15 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
 def _refuse_means(data: Ratings | Release) -> None:
     if isinstance(data, Release) and isinstance(data.classes, Profiles):
         raise ConfigError(
-            f"predicate: the release is of layout {data.manifest.layout!r}, whose cells are means "
-            "and no sets: nobody fits them, so no condition can be written from them",
-            advice="That nothing was tried proves nothing. What means give away: the attacks "
-            "label, link-existence and padding.",
+            f"predicate: the release has layout {data.manifest.layout!r}; its cells are means, "
+            "from which no predicate can be written",
+            advice="Singling out was not measured, which proves nothing. Use the attacks label, "
+            "link-existence and padding for means.",
         )
 
 
 def promise_of(data: Ratings | Release) -> str:
-    """Return which values of a cell somebody must hold, as `levels_of` takes it."""
+    """Return which values of a cell some member must hold, as `levels_of` takes it."""
     told = data.manifest.config.get("hierarchy") if isinstance(data, Release) else "ndgh"
     return told if isinstance(told, str) else ""
 
@@ -197,9 +197,10 @@ def _strangers(outsiders: Ratings | None, view: View) -> People | None:
         return None
     among = int((view.original.users.indices(outsiders.users) >= 0).sum())
     if among or not outsiders.n_users:
-        found = f"{among:,} of them are among the original's people" if among else "there are none"
+        found = f"{among:,} of them are members (people of the original)" if among else "empty"
         raise ConfigError(
-            f"outsiders: {found}", advice="Give people who had no part in the release, or nobody."
+            f"outsiders: {found}",
+            advice="Give non-members (people without a part in the release), or None.",
         )
     items = view.cells.items
     return People(truth_on(outsiders, items, items.indices(outsiders.items).astype(np.int32)))
@@ -214,7 +215,7 @@ def written(
     most: int | None = None,
     seed: int,
 ) -> Tried:
-    """Write predicates for the distinct `classes` of what is seen, and say what comes of them.
+    """Write predicates for the distinct `classes` of a view, and count who satisfies them.
 
     `promise`: as `promise_of` returns it. `outsiders`, `most`, `seed`: as the attack's `outsiders`,
     `classes` and `rng`.
@@ -222,7 +223,7 @@ def written(
     Raises
     ------
     ConfigError
-        Nobody rated what is seen, outsiders are none, or there is not enough memory.
+        The view has no ratings, there are no non-members, or not enough memory.
     """
     people, strangers = People(view.truth()), _strangers(outsiders, view)
     if not people.table.n_ratings:
@@ -283,7 +284,7 @@ def _forced(data: Ratings | Release, rows: Cells, classes: Cells) -> Forced | No
     return Forced(
         cells=cells,
         one_value=int(single.sum()),
-        nobody=cells - len(single) + int(nobody.sum()),
+        no_member=cells - len(single) + int(nobody.sum()),
         each_once=int(once.sum()),
         people_one_value=share(of_people(single)),
         people_each_once=share(of_people(once)),

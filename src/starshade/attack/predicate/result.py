@@ -1,4 +1,4 @@
-"""`PredicateResult`: how many predicates isolate one person, and what cells leave no doubt of."""
+"""`PredicateResult`: share of isolating predicates, and cells that are certain."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from starshade.attack.result import RECORDS
 from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
 from starshade.chart.shapes import Level
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate, Renamed, Table
 from starshade.plain import counted, percent
 from starshade.stats import share
 
-#: people who would satisfy a predicate by chance, at most: with fewer it singles out
+#: largest n·w of predicates of low weight, which single out in the sense of the definition
 LIGHT = (0.1, 0.01)
 
 
@@ -24,8 +24,9 @@ class Tried:
     """One predicate a row; every array has shape (classes_tested,).
 
     `row`: of the distinct classes. `item`, `rating`: of a released item (-1: none), NaN where it is
-    "did not rate". `satisfying`: people who do. `weight`, `blind`, `chance`: w, what a blind
-    predicate of this weight comes to, and what the adversary expected. `among`: outsiders who do.
+    "did not rate". `satisfying`: people who satisfy it. `weight`, `blind`, `chance`: w, the
+    baseline of a predicate of this weight, and what the adversary expected. `among`: non-members
+    who satisfy it.
     """
 
     row: NDArray[np.int64]
@@ -44,21 +45,21 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class OfWeight:
-    """What came of the light predicates alone.
+class OfWeight(Renamed):
+    """Figures of the predicates of low weight alone.
 
-    `most`: by chance at most so many people would satisfy one. `predicates`: how many are so light.
-    `isolates`, `blind`: as of all; None where there are none.
+    `most`: upper limit of n·w. `predicates`: their number. `singling_out`, `baseline`: as of all
+    predicates; None where there are none.
     """
 
     most: float
     predicates: int
-    isolates: Rate | None
-    blind: float | None
+    singling_out: Rate | None
+    baseline: float | None
 
     @classmethod
     def of(cls, most: float, tried: Tried, n: int) -> OfWeight:
-        """Take those of weight at most `most` / n."""
+        """Return the figures of predicates of weight at most `most` / n."""
         light = n * tried.weight <= most
         some = bool(light.any())
         return cls(
@@ -70,10 +71,10 @@ class OfWeight:
 
 
 @dataclass(frozen=True)
-class Forced:
-    """Cells that leave no doubt how many members of the class hold each value.
+class Forced(Renamed):
+    """Cells with a certain number of members per value.
 
-    `cells`: classes times items. `one_value`: all members gave this rating. `nobody`: none rated
+    `cells`: classes times items. `one_value`: all members gave this rating. `no_member`: none rated
     the item. `each_once`: as many values as members, each held by one. `people_one_value`,
     `people_each_once`, `people`: share of the people in a class with such a cell, the last with one
     of either kind.
@@ -81,7 +82,7 @@ class Forced:
 
     cells: int
     one_value: int
-    nobody: int
+    no_member: int
     each_once: int
     people_one_value: Rate
     people_each_once: Rate
@@ -89,78 +90,77 @@ class Forced:
 
 
 ISOLATES = Figure(
-    "isolates",
-    "Predicates that exactly one person satisfies",
+    "singling_out",
+    "Singling out: isolating predicates",
     "share",
     True,
-    "High: people are singled out from the release alone.",
+    "High: predicates written from the release alone single people out.",
     "Cohen & Nissim 2020",
-    short="singled out",
+    short="singling out",
 )
 _FIGURES = (
-    Figure("classes", "Classes", "count", None, "Records that are equal are one."),
-    Figure("classes_tested", "Classes looked at", "count", None, "For each one predicate."),
+    Figure("classes", "Classes", "count", None, "Equal records are one class."),
+    Figure("classes_tested", "Classes tested", "count", None, "One predicate per class."),
     ISOLATES,
     Figure(
-        "blind",
-        "The same without the release",
+        "baseline",
+        "Baseline without the release",
         "share",
         None,
-        "What predicates of the same weights come to by luck.",
+        "Expected share for predicates of the same weights that do not use the release.",
     ),
 )
 _LIGHT = Figure(
-    "light",
+    "low_weight",
     "",
     "share",
     True,
-    "Predicates that hardly anybody satisfies by chance: luck is no explanation.",
+    "Predicates of low weight; chance does not explain their isolation.",
     "Cohen & Nissim 2020",
 )
 _FORCED = (
     Figure(
         "people_one_value",
-        "People in a class where all rated something alike",
+        "People in a class with a unanimous rating",
         "share",
         True,
-        "That rating is known of each of them.",
+        "That rating is certain for each member.",
     ),
     Figure(
         "people_each_once",
-        "People in a class where each rated something differently",
+        "People in a class with all ratings different",
         "share",
         True,
-        "How many hold each value is known: one.",
+        "Each value is held by exactly one member.",
     ),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PredicateResult(Found):
-    """How many predicates written from the release alone single one person out.
+    """Result of singling out by predicates written from the release alone.
 
     Attributes
     ----------
     attack, seconds, read_seconds, config, digest, version
         As in `AttackResult`.
     records, classes, classes_tested : int
-        Of what was attacked; rows that are equal are one class. For each class tried there is one
-        predicate.
+        Of the data; equal rows are one class. There is one predicate per tested class.
     targets, ineligible : int
         Users of the original who have a record, and those who have none.
-    people, outsiders : int, int or None
-        Users of the original, among whom who satisfies a predicate is counted; people given to
-        weigh predicates by, None: none, so that weights rest on independent items alone.
-    isolates : Rate
-        Share of the predicates that exactly one person satisfies.
-    blind : float
-        The share to expect of predicates of the same weights that do not look at the release.
+    people, non_members : int, int or None
+        Users of the original, among whom satisfying people are counted; non-members given as a
+        second measure of weight, None: none, so weights rest on independent items alone.
+    singling_out : Rate
+        Share of isolating predicates: exactly one person satisfies them.
+    baseline : float
+        Expected share of predicates of the same weights that do not use the release.
     expected : float
-        The share that the adversary expected.
-    light : tuple of OfWeight
-        The same among the predicates of n·w at most 0.1, and at most 0.01.
+        Share that the adversary expected.
+    low_weight : tuple of OfWeight
+        The same for predicates with n·w at most 0.1, and at most 0.01.
     forced : Forced or None
-        Cells that leave no doubt how many hold each value; None where cells need not be true.
+        Cells with a certain number of members per value; None where cells need not be true.
     seed : int
     per_class : Tried
         The predicates one by one: internal, never part of `to_dict`.
@@ -169,11 +169,11 @@ class PredicateResult(Found):
     classes: int
     classes_tested: int
     people: int
-    outsiders: int | None
-    isolates: Rate
-    blind: float
+    non_members: int | None
+    singling_out: Rate
+    baseline: float
     expected: float
-    light: tuple[OfWeight, ...]
+    low_weight: tuple[OfWeight, ...]
     forced: Forced | None
     seed: int
     per_class: Tried = field(repr=False, compare=False)
@@ -182,49 +182,44 @@ class PredicateResult(Found):
         tried = "" if self.classes_tested == self.classes else f"{self.classes_tested:,} of the "
         return (
             f"{self.attack} on {counted(self.records, 'record')} in {tried}"
-            f"{counted(self.classes, 'class', 'classes')}. From the release alone, knowing nobody, "
-            'the adversary writes one condition for each class: "fits all its cells, and rated '
-            f'this item so". For {self.isolates} of the classes exactly one of '
-            f"{counted(self.people, 'person', 'people')} meets it: that person is singled out. "
-            f"Conditions that do not look at the release, met as rarely, single somebody out in "
-            f"{percent(self.blind)} of the cases. {self._lightly()} {self._weighed()}"
-            f"{self._in_doubt()}"
+            f"{counted(self.classes, 'class', 'classes')}. From the release alone the adversary "
+            'writes one predicate per class: "matches all its cells, and rated this item so". '
+            f"{self.singling_out} of predicates isolate exactly one of "
+            f"{counted(self.people, 'person', 'people')} (singling out). Baseline: predicates of "
+            f"the same weights without the release isolate {percent(self.baseline)}. "
+            f"{self._lightly()} {self._weighed()}{self._in_doubt()}"
         )
 
     def _lightly(self) -> str:
-        first = self.light[0]
-        if first.isolates is None:
-            return "None of the conditions is so rare that luck can be left aside."
+        first = self.low_weight[0]
+        if first.singling_out is None:
+            return "No predicate has a weight so low that chance can be excluded."
         told = [
-            f"of {counted(each.predicates, 'condition')} that at most {each.most:g} people would "
-            f"meet by chance {each.isolates} (by luck {percent(each.blind)})"
-            for each in self.light
-            if each.isolates is not None
+            f"{each.singling_out} of {counted(each.predicates, 'predicate')} that at most "
+            f"{each.most:g} people satisfy by chance (baseline {percent(each.baseline)})"
+            for each in self.low_weight
+            if each.singling_out is not None
         ]
-        text = ", and ".join(told)
-        return f"{text[0].upper()}{text[1:]}."
+        return f"Low weight: {', and '.join(told)}."
 
     def _weighed(self) -> str:
-        if self.outsiders is None:
-            return (
-                "How many meet a condition by chance is reckoned as if items were rated "
-                "independently; nobody outside the data was there to count."
-            )
+        if self.non_members is None:
+            return "Weights assume independent items; no non-members were given to check them."
         return (
-            "How many meet a condition by chance is the larger of two: as if items were rated "
-            f"independently, and as {counted(self.outsiders, 'outsider')} do."
+            "The weight is the larger of two: assuming independent items, and the share among "
+            f"{counted(self.non_members, 'non-member')}."
         )
 
     def _in_doubt(self) -> str:
         forced = self.forced
         if forced is None:
-            return " Cells need not be true here, so none of them proves how many hold a value."
+            return " Cells need not be true here, so none is certain."
         return (
-            f" Of {forced.cells:,} cells {forced.one_value:,} show one rating, which all members "
-            f"of the class gave ({forced.people_one_value} of the people are in such a class), and "
-            f"{forced.each_once:,} show as many values as the class has members, each held by one "
-            f"({forced.people_each_once}). Only these counts are certain, and never which member "
-            "holds what."
+            f" {forced.one_value:,} of {forced.cells:,} cells show one rating that all members "
+            f"gave ({forced.people_one_value} of people are in such a class). "
+            f"{forced.each_once:,} show as many values as members, each held by one "
+            f"({forced.people_each_once}). Only these counts are certain, not which member holds "
+            "which value."
         )
 
     @property
@@ -233,10 +228,10 @@ class PredicateResult(Found):
         light = tuple(
             replace(
                 _LIGHT,
-                key=f"isolates_{each.most:g}",
-                title=f"The same of those that at most {each.most:g} meet by chance",
-            ).of(each.isolates)
-            for each in self.light
+                key=f"singling_out_{each.most:g}",
+                title=f"Isolating predicates with n·w ≤ {each.most:g}",
+            ).of(each.singling_out)
+            for each in self.low_weight
         )
         forced: tuple[Figure, ...] = ()
         if self.forced is not None:
@@ -245,15 +240,15 @@ class PredicateResult(Found):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Predicates by how many satisfy them by chance."""
+        """Predicates by weight."""
         rows: list[tuple[str, int, Rate | None, float | None]] = [
-            ("any number", self.classes_tested, self.isolates, self.blind)
+            ("any number", self.classes_tested, self.singling_out, self.baseline)
         ]
-        rows += [(f"{o.most:g}", o.predicates, o.isolates, o.blind) for o in self.light]
+        rows += [(f"{o.most:g}", o.predicates, o.singling_out, o.baseline) for o in self.low_weight]
         return (
             Table(
-                "Conditions that single somebody out",
-                ("met by chance by at most", "conditions", "single out", "by luck"),
+                "Singling out by weight of the predicates",
+                ("satisfied by chance by at most", "predicates", "singling out", "baseline"),
                 tuple(
                     (most, f"{n:,}", "–" if rate is None else str(rate), percent(luck))
                     for most, n, rate, luck in rows
@@ -262,15 +257,17 @@ class PredicateResult(Found):
         )
 
     def plot(self) -> Chart:
-        """Draw how many predicates isolate, beside luck."""
+        """Draw the share of isolating predicates and the baseline."""
         return found_chart(
-            "Can somebody be singled out from the release alone?",
+            "Singling out from the release alone",
             f"{self.classes_tested:,} of {counted(self.classes, 'class', 'classes')}, one "
-            f"condition "
-            "each",
+            "predicate each",
             self.found,
-            Level(self.blind, "by luck"),
+            Level(self.baseline, "baseline"),
         )
 
     def _headline(self) -> str:
-        return f"{self.attack}: {percent(self.blind)} is luck"
+        return (
+            f"Singling out: {percent(self.singling_out.rate)} of predicates isolate one person "
+            f"(baseline {percent(self.baseline)})"
+        )

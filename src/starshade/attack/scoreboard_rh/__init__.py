@@ -1,1 +1,1 @@
-"""Scoreboard-RH, its scores, and its two errors against each other (NS §4, §5)."""
+"""Scoreboard-RH, its scores, and the trade-off of its error rates (NS §4, §5)."""

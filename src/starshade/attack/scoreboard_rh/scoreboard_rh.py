@@ -26,27 +26,27 @@ from starshade.stats import share
 
 @dataclass(frozen=True)
 class ScoreboardRH(ScoreboardRHSettings, Attack[AttackResult]):
-    """Find the record that fits best what is known, if it stands out.
+    """Name the record that best matches the known ratings, if it stands out.
 
-    The adversary adds up, over the items they know of, how well each record agrees with them:
-    rare items weigh more, a rating or a day that is nearly right counts nearly as much. They
-    name the best record when it leads the second best by φ standard deviations of all scores,
-    and otherwise say that they do not know; or they turn the scores into probabilities.
+    The adversary sums, over the known items, how well each record agrees: rare items weigh more,
+    and nearly correct ratings or days count nearly as much. They name the best record when it
+    leads the second best by φ standard deviations of all scores, and otherwise abstain; or they
+    turn the scores into probabilities.
 
     Parameters
     ----------
     phi : float
-        Eccentricity from which on a record is named, at least 0.
+        Eccentricity needed to name a record, at least 0.
     rho0 : float or None
-        Difference in ratings at which likeness falls to 1/e; None: 0.375 of the scale's width
+        Difference in ratings at which similarity falls to 1/e; None: 0.375 of the scale's width
         (1.5 stars on 1-5).
     d0 : float
         The same for days.
     theta : float
         Record similarity, in (0, 1], from which on a profile agrees with the target's truth.
     absent : bool
-        Also take each target's record out and attack again; the result then also has the
-        `tradeoff` between the two errors over φ.
+        Also attack with each target's record removed; the result then also has the `tradeoff`
+        between the two error rates over φ.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class ScoreboardRH(ScoreboardRHSettings, Attack[AttackResult]):
     def audited(
         cls, knowledge: Knowledge, data: Ratings | Release, release: Release
     ) -> ScoreboardRH:
-        """Return it as an audit tries it, whatever is known and of whatever release."""
+        """Return it as an audit runs it, for any knowledge and release."""
         return cls()
 
     def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> AttackResult:
@@ -91,7 +91,7 @@ class ScoreboardRH(ScoreboardRHSettings, Attack[AttackResult]):
         return self.result(outcomes, facts)
 
     def result(self, outcomes: Outcomes, facts: dict[str, Any]) -> AttackResult:
-        """Sum up what came of each target; `facts`: what is found alike whatever the attack."""
+        """Summarize the outcomes; `facts`: fields that all attacks share."""
         absent = outcomes.matched_absent
         return AttackResult(
             attack=self.name,
@@ -110,7 +110,7 @@ class ScoreboardRH(ScoreboardRHSettings, Attack[AttackResult]):
         )
 
     def judge(self, view: View, known: Known) -> tuple[Outcomes, int]:
-        """Attack with knowledge at hand; returns what came of it and the cells looked at."""
+        """Attack with given knowledge; returns the outcomes and the number of cells read."""
         pricing = Pricing.of(self, view)
         summaries, masses, postings = score_all(
             view, known, pricing, theta=self.theta, absent=False
@@ -144,7 +144,7 @@ def _trade_off(outcomes: Outcomes, phi: float) -> TradeOff | None:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What came of each target; every array has shape (targets,).
+    """Outcome of each target; every array has shape (targets,).
 
     `users`: rows of the original. `eccentricity`, `profile_eccentricity`: (max - max2)/σ over
     records, and over distinct profiles; 0 where the top is tied and where all scores are equal.

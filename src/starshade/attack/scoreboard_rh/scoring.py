@@ -1,4 +1,4 @@
-"""From a view and what is known to whole-number scores: the arrays that the kernel reads."""
+"""From a view and known facts to whole-number scores: the arrays of the kernel."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MANY = 2**16  # more contents than this are priced one by one, where each is on
 
 @dataclass(frozen=True)
 class Pricing:
-    """How much a likeness is worth (NS §5): ρ0 in ratings, d0 in days."""
+    """Weights of similarities (NS §5): ρ0 in ratings, d0 in days."""
 
     rho0: float
     d0: float
@@ -71,7 +71,8 @@ def score_all(
     goal = goal_of(view, theta, absent=absent)
     parts = []
     postings = 0
-    with task("attacking without the target" if absent else "attacking", len(known)) as step:
+    label = "attacking without the target's record" if absent else "attacking"
+    with task(label, len(known)) as step:
         for part in batches(known, view):
             aux, tables = prepare(view, part, pricing, absent=absent)
             block = (

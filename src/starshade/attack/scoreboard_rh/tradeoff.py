@@ -1,4 +1,4 @@
-"""The two errors of an attack against each other, over φ (NS §3 Def. 3, §4 footnote 4)."""
+"""Trade-off of the two error rates over φ (NS §3 Def. 3, §4 footnote 4)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ SLACK = 1e-9  # an eccentricity of exactly φ must not fail by rounding
 _POINTS = 200  # of a curve
 
 
-_PHI = Figure("equal_error_phi", "φ at which both errors are equal", "ratio", None, "", "NS §5")
+_PHI = Figure("equal_error_phi", "φ of the equal error rate", "ratio", None, "", "NS §5")
 _ERROR = Figure(
     "equal_error_rate",
-    "That error",
+    "Equal error rate",
     "share",
     False,
-    "As many present targets are missed as absent ones are matched; low: the attack tells apart.",
+    "Missed targets equal false matches of absent ones; low: the attack distinguishes them.",
     "NS §5",
 )
 
 
 @dataclass(frozen=True)
 class TradeOff:
-    """How often a present target is missed, and an absent one matched, at each φ.
+    """Rates of missed targets and of false matches of absent ones, at each φ.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class TradeOff:
         above one point of the whole curve up to and including the next; of a long curve some
         points are left out, never the two that the equal error lies between.
     false_negative : tuple of float
-        Share of targets who are present and not found: nothing stands out, or a wrong record.
+        Share of present targets that are missed: no record stands out, or a wrong one.
     false_match_absent : tuple of float
-        Share of targets for whom a record stands out although theirs was taken out.
+        Share of targets for whom a record stands out although theirs was removed.
     equal_error_phi, equal_error_rate : float or None
         Where the two rates meet (the least such φ), by linear interpolation between the two
         neighbouring points of the whole curve; None where they do not meet.
@@ -78,37 +78,36 @@ class TradeOff:
 
     def __str__(self) -> str:
         if self.equal_error_phi is None:
-            return f"Missing a target and matching an absent one are never as likely: {self.reason}"
+            return f"The two error rates are never equal: {self.reason}"
         return (
-            f"At φ = {self.equal_error_phi:.2f} both errors are as likely: "
-            f"{self.equal_error_rate:.1%} of the targets are missed, and as many are matched "
-            "although they are absent."
+            f"Equal error rate {self.equal_error_rate:.1%} at φ = {self.equal_error_phi:.2f}: as "
+            "many present targets are missed as absent ones are matched."
         )
 
     def plot(self) -> Chart:
-        """Draw both errors over φ; where they meet, one threshold serves both."""
+        """Draw both error rates over φ."""
         curves = {
-            "present, and missed": list(zip(self.phi, self.false_negative, strict=True)),
-            "absent, and matched": list(zip(self.phi, self.false_match_absent, strict=True)),
+            "missed (present)": list(zip(self.phi, self.false_negative, strict=True)),
+            "false match (absent)": list(zip(self.phi, self.false_match_absent, strict=True)),
         }
         rate = self.equal_error_rate
         return curve_chart(
-            "The two errors of the attack",
-            "low curves: the adversary can tell who is there and who is not",
+            "Error rates over φ",
+            "low curves: the adversary distinguishes present from absent targets",
             curves,
-            Axis("φ, by how much a record must stand out"),
-            Axis("share of the targets", share=True),
-            None if rate is None else Level(rate, "equal error"),
+            Axis("φ, required eccentricity"),
+            Axis("share of targets", share=True),
+            None if rate is None else Level(rate, "equal error rate"),
         )
 
     def _repr_html_(self) -> str:
-        return block("The two errors of the attack", paragraph(str(self)))
+        return block("Error rates over φ", paragraph(str(self)))
 
 
 def trade_off(
     present: NDArray[np.float64], absent: NDArray[np.float64], phi: float | None = None
 ) -> TradeOff:
-    """Trace both errors over φ.
+    """Return both error rates over φ.
 
     `present` (targets,): eccentricity where the record that scores highest is the target's own; 0
     where it is not, or where none stands out at any φ. `absent` (targets,): eccentricity with the
@@ -135,8 +134,8 @@ def trade_off(
     )
     if missed[0] > matched[0]:
         reason = (
-            f"at φ = 0 {missed[0] / n:.1%} of the targets are missed already, and only "
-            f"{matched[0] / n:.1%} are matched although they are absent."
+            f"at φ = 0 already {missed[0] / n:.1%} of targets are missed, and only "
+            f"{matched[0] / n:.1%} of absent ones are matched."
         )
         return TradeOff(phis, misses, matches, reason=reason)
     before = max(after - 1, 0)

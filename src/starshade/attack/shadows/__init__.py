@@ -1,19 +1,18 @@
-"""Shadow releases: what a release tells of people because they are in it.
+"""Attacks by shadow releases: what a release discloses of people because they take part.
 
 ::
 
     halves       releases of random halves of the people, on one catalogue
-    seen         how well the rows of one of them fit what is known of people, and what they answer
-    facts        what is known of people
-    play         attacks that ask the same releases, one after the other; what each comes to is kept
+    seen         fit of the rows of one of them to known ratings, and inferences from them
+    facts        known ratings of people
+    play         attacks on the same releases, one after the other, with a journal
     resampled    figures over people, or releases, with intervals
 
-    membership   is this person in it? (lira: how the fits to all releases are compared)
-    inference    what does it tell of somebody because they are in it?
-    linkability  do two sources that know different ratings of somebody find one class?
-    predicates   does it tell a condition that exactly one of its people meets? (profile_predicates)
-    ends         are cells at an end of the scale right?
+    membership   membership inference (lira: comparison of the fits to all releases)
+    inference    attribute inference attributable to participation
+    linkability  linkability: two sources with different ratings of one person find one class
+    predicates   singling out: isolating predicates (profile_predicates)
+    ends         correctness of cells at an end of the scale
 
-The releases are made by the method that made the release under attack. Who makes them is not known
-here: an attack is given the method.
+The releases are made by the method of the attacked release, which is given to the attack.
 """

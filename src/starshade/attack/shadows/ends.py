@@ -1,4 +1,4 @@
-"""How often cells at an end of the scale are right, in releases of halves of the people."""
+"""Correctness of cells at an end of the scale, in shadow releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of people: a few of their ratings of released items, or all of them."""
+"""Known ratings of people: a few of their ratings of released items, or all of them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def all_known(
 def of_use(knowledge: Knowledge, name: str) -> Knowledge:
     """Return the part of knowledge that is of use here: true ratings, without days."""
     if knowledge.wrong or knowledge.rating_error or knowledge.about_count:
-        note(f"{name}: what is known is true here: wrong or blurred facts play no part")
+        note(f"{name}: uses true ratings; settings for wrong or inexact facts have no effect")
     return replace(
         knowledge,
         wrong=0,

@@ -30,7 +30,7 @@ OF_SPREAD = 3  # halves whose ratings say how far they lie from profiles
 
 
 class Method(Protocol):
-    """What makes releases: an anonymizer with its settings."""
+    """An anonymizer with its settings."""
 
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release."""
@@ -43,7 +43,7 @@ class Continued:
     A half is released in two steps. The method first releases those of its people who were in an
     earlier release, of their present ratings, and then continues that release with all of them. So
     groups are kept, and newcomers form groups of their own; in a half with fewer than k newcomers
-    these wait, as in any release, and are neither members nor outsiders of it. Several earlier
+    these wait, as in any release, and are neither members nor non-members of it. Several earlier
     releases count as one. People of theirs whom the ratings no longer have are ignored, and with
     the same people in both steps no group falls short.
 
@@ -55,7 +55,7 @@ class Continued:
 
     @property
     def k(self) -> int:
-        """Least size of a group."""
+        """Minimum class size."""
         return int(self.method.k)
 
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
@@ -65,7 +65,7 @@ class Continued:
         there = np.isin(ratings.users.fingerprints, self.earlier.fingerprints)
         before = ratings.keep_users(np.flatnonzero(there))
         if not before.n_users:
-            raise ConfigError("none of these people was in the earlier release")
+            raise ConfigError("none of these people is in the earlier release")
         first = self.method.anonymize(before, rng=stream_key(seed, "earlier release") >> 1)
         method = replace(self.method, items=None)  # those of the first
         release: Release = method.anonymize(ratings, rng=seed, after=first)
@@ -95,12 +95,12 @@ class Half:
 
     @property
     def status(self) -> NDArray[np.int8]:
-        """1 of members, 0 of outsiders, -1 of others, shape (n_users,)."""
+        """1 for members, 0 for non-members, -1 for others, shape (n_users,)."""
         return np.where(self.members, 1, np.where(self.outsiders, 0, -1)).astype(np.int8)
 
 
 def shadows_for(shadows: int | None, ratings: int) -> int:
-    """Return how many shadows a target has: as set, or 16, and 4 above 20 million ratings."""
+    """Return the number of shadow releases: as set, or 16, and 4 above 20 million ratings."""
     if shadows is not None:
         return shadows
     return FEW_SHADOWS if ratings > MANY_RATINGS else SHADOWS
@@ -141,7 +141,9 @@ def catalogue_of(
     stays = support >= 2 * needed
     stays[[p for key in getattr(method, "sensitive", ()) if (p := items.index(key)) >= 0]] = True
     if not stays.any():
-        few = ConfigError(f"no item was rated by {2 * needed:,} people, twice what a half needs")
+        few = ConfigError(
+            f"no item was rated by {2 * needed:,} people, twice the minimum of a half"
+        )
         raise cannot_be_made(few)
     return np.flatnonzero(stays)
 
@@ -215,7 +217,7 @@ def common_spread(spreads: Sequence[float | None]) -> float | None:
 
 @contextmanager
 def making() -> Iterator[None]:
-    """Make a release of a half: silently, and where that cannot be done, with the reason."""
+    """Make a shadow release silently; where that fails, raise the reason."""
     try:
         with silence():
             yield
@@ -224,10 +226,10 @@ def making() -> Iterator[None]:
 
 
 def nobody_in_it() -> ConfigError:
-    """Say that a half has nobody."""
-    return cannot_be_made(ConfigError("so few people gave ratings that one half has none of them"))
+    """Return the error that a half of the people has no ratings."""
+    return cannot_be_made(ConfigError("too few people: a random half has no ratings"))
 
 
 def cannot_be_made(error: ConfigError | UnmetError) -> ConfigError:
-    """Say that, and why, there is nothing to compare with."""
-    return ConfigError(f"a release of half of the people cannot be made: {error.message}")
+    """Return the error that a shadow release cannot be made, with the reason."""
+    return ConfigError(f"a shadow release (half of the people) cannot be made: {error.message}")

@@ -1,4 +1,4 @@
-"""Inference: what does a release tell of somebody because they are in it? (starshade's own)."""
+"""Inference: attribute inference attributable to participation (starshade's own)."""
 
 from __future__ import annotations
 
@@ -32,23 +32,22 @@ MARKS = ("rated", "value", "error")
 
 @dataclass(frozen=True)
 class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
-    """Ask releases about ratings that are not known: releases with this person, and without.
+    """Infer unknown ratings from releases with and without the person; the gain counts.
 
-    The adversary knows some of a person's ratings and wants to know others. What anybody's
-    taste tells of them is no fault of the release; what those tell more which the person is in is.
-    So the same questions, by the same facts, are asked of all.
+    The adversary knows some of a person's ratings and infers others. What releases without the
+    person allow to infer is not attributable to participation; what releases with the person
+    allow in addition is. So the same inferences, from the same facts, are made from all of them.
 
     Parameters
     ----------
     shadows : int, optional
-        One less than the releases of random halves of the people, at least 1; None: 16, and 4
-        above 20 million ratings.
+        Shadow releases per target release, at least 1; None: 16, and 4 above 20 million ratings.
     questions : int
-        About each person, at most.
+        Maximum number of ratings to infer per person.
     method : Anonymizer, optional
-        What made the release, with its settings; a release needs it.
+        Method of the release, with its settings; required for a release.
     known : int, optional
-        Ratings known of each person; None: as the knowledge says.
+        Known ratings per person; None: as in the knowledge.
 
     Raises
     ------
@@ -57,19 +56,19 @@ class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
 
     Notes
     -----
-    The releases are those of the membership attack. Asked about are people who gave a rating of
-    the catalogue beyond those that are known and left an item of it unrated. "Rated?": of a rated
+    The releases are those of the membership attack. Tested are people with a rating of the
+    catalogue beyond the known ones and with an unrated item. "Rated?": of a rated
     item that is not known and the unrated one of nearest support (ties to the earlier key), which
     did they rate? The one that is shown as rated with the larger chance; ½ where these are equal,
     as where both or neither show. "Which value?": of a rated item; the mean of what the cells
     show, and where they show nothing the item's mean in the release, or the mean of all its
-    ratings. Two adversaries answer: one weighs all classes or profiles by their chance given the
-    facts and their size (the likelihood attack's model), the other believes the most likely alone.
+    ratings. Two adversaries infer: one weights all classes or profiles by posterior given the
+    facts and their size (the likelihood attack's model), the other uses the most likely alone.
     Where profiles are filled, a cell shows nothing of who rated the item; a third adversary takes
     the item at which the most likely profile lies farther from a model of rank 4
     (`starshade.attack.low_rank`).
-    A person's gain is their share right, averaged over the releases that they are in, less that
-    over those they are not in.
+    A person's gain is their share of correct inferences, averaged over the releases with them,
+    minus that over the releases without them.
 
     Examples
     --------
@@ -81,7 +80,7 @@ class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
     >>> attack = InferenceAttack(shadows=2, method=method)
     >>> release = method.anonymize(ratings, rng=0)
     >>> result = attack.run(release, Knowledge(known=2), original=ratings, rng=0)
-    >>> [way.by for way in result.ways]
+    >>> [way.by for way in result.adversaries]
     ['all', 'best']
     """
 
@@ -90,7 +89,7 @@ class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
     known: int | None = None
 
     def begin(self, asked: Asked) -> Inference:
-        """Return what asks the releases, and sums up."""
+        """Return the attack on these releases and its summary."""
         return Inference(asked, self.questions, self.known or asked.told.knowledge.known)
 
 
@@ -108,7 +107,7 @@ class Questions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inference:
-    """What releases answer to `questions` at most about each person, so many ratings `known`."""
+    """Inference of up to `questions` ratings of each person, with `known` ratings."""
 
     asked: Asked
     questions: int
@@ -116,19 +115,19 @@ class Inference:
 
     @cached_property
     def users(self) -> NDArray[np.int64]:
-        """Who is asked about: who gave one rating more than are known."""
+        """People tested: those with more ratings than are known."""
         told = self.asked.told
         some = self.asked.enough(self.known)
         return some[told.truth.user_support[some] > self.known]
 
     @cached_property
     def facts(self) -> Facts:
-        """What is known of them."""
+        """Their known ratings."""
         return self.asked.told.of(self.users, self.known)
 
     @cached_property
     def put(self) -> Questions:
-        """What is asked."""
+        """The ratings to infer."""
         return questions(self.asked.told, self.facts, self.questions)
 
     def ask(self, half: Half) -> Tables:
@@ -144,12 +143,12 @@ class Inference:
         return {"marks": np.array(marks)}
 
     def found(self, answers: Sequence[Tables], facts: dict[str, Any]) -> InferenceResult:
-        """Sum up all releases."""
+        """Summarize all releases."""
         known, people = self.known, len(self.users)
         if not people:
             raise ConfigError(
-                f"nobody can be asked about: nobody has a rating beyond {known} known ones",
-                advice="Let fewer be known.",
+                f"no people to attack: no person has more than {known} ratings",
+                advice="Lower the number of known ratings.",
                 setting="known",
             )
         status = np.array([each["status"][self.users] for each in answers])
@@ -158,9 +157,9 @@ class Inference:
         there = ~np.isnan(sides[0][0, :, 2] + sides[1][0, :, 2])  # both with them and without
         if there.sum() < FEWEST:
             raise ConfigError(
-                f"{there.sum():,} people can be asked about, in releases that they are in and not; "
+                f"{there.sum():,} people can be tested in releases with and without them; "
                 f"{FEWEST} are needed",
-                advice="Let fewer ratings be known, or make more shadow releases.",
+                advice="Lower the number of known ratings, or make more shadow releases.",
             )
         some = [side[:, there] for side in sides]
         ways = tuple(
@@ -169,7 +168,7 @@ class Inference:
         )
         return InferenceResult(
             known=known,
-            ways=ways,
+            adversaries=ways,
             targets=int(there.sum()),
             ineligible=self.asked.everybody - int(there.sum()),
             **facts,
@@ -200,10 +199,10 @@ def _compared(sides: Sequence[Floats], way: int, mark: int, seed: int) -> Compar
     (drawn,) = drawn_again(mean, len(gain), seed)
     rate = drawn.difference(int(there.sum()))
     return Compared(
-        inside=float(inside[there].mean()),
-        outside=float(outside[there].mean()),
-        crowd=float(crowd[there].mean()),
-        difference=rate.rate,
+        with_person=float(inside[there].mean()),
+        without_person=float(outside[there].mean()),
+        baseline=float(crowd[there].mean()),
+        gain=rate.rate,
         low=rate.low,
         high=rate.high,
     )

@@ -1,4 +1,4 @@
-"""`InferenceResult`: what a release tells of people because they are in it."""
+"""`InferenceResult`: attribute inference attributable to participation."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from starshade.attack.result import RECORDS
 from starshade.attack.shadows.result import ASKED, SHADOWS_MADE, ShadowFound
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, dot_chart
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate, Renamed, Table
 from starshade.plain import counted, percent
 
 
 @dataclass(frozen=True)
-class Compared:
-    """The same questions asked of releases that somebody is in, and of those without them.
+class Compared(Renamed):
+    """The same inferences from releases with and without the person.
 
-    `inside`, `outside`: means over the people. `crowd`: what popularity, or the items' mean
-    ratings, answer without knowing the person. `difference`: inside less outside, with its 95 %
-    interval over people.
+    `with_person`, `without_person`: means over the people. `baseline`: inference by popularity, or
+    by the items' mean ratings, without knowledge of the person. `gain`: with minus without, with
+    its 95 % interval over people.
     """
 
-    inside: float
-    outside: float
-    crowd: float
-    difference: float
+    with_person: float
+    without_person: float
+    baseline: float
+    gain: float
     low: float
     high: float
 
     @property
     def gained(self) -> Rate:
-        """The difference of two shares, which may be below 0."""
-        return Rate(self.difference, self.low, self.high)
+        """The gain with its interval, which may be below 0."""
+        return Rate(self.gain, self.low, self.high)
 
     @property
     def saved(self) -> tuple[float, float, float]:
-        """How much smaller an error is, with the ends of its interval."""
-        return -self.difference, -self.high, -self.low
+        """Error reduction, with the ends of its interval."""
+        return -self.gain, -self.high, -self.low
 
 
 @dataclass(frozen=True)
 class Way:
-    """Answers by one adversary.
+    """Inferences of one adversary.
 
-    `by`: "all" weighs all classes or profiles, "best" believes the likeliest, "residual" takes what
-    a model of rank 4 leaves of it. `rated`: the share
-    of pairs in which the rated item is named; `value`: the share of ratings named, None on a scale
-    without steps; `error`: in ratings. None: nothing was asked.
+    `by`: "all" weighs all classes or profiles by posterior, "best" uses the most likely one,
+    "residual" the residual of a rank-4 model in it. `rated`: share of pairs in which the rated item
+    is named; `value`: share of ratings inferred correctly, None on a scale without steps; `error`:
+    in ratings. None: not measured.
     """
 
     by: Literal["all", "best", "residual"]
@@ -58,38 +58,38 @@ class Way:
 
 
 _IN_WORDS = {
-    "all": "weighing all that may be theirs",
-    "best": "believing the likeliest",
-    "residual": "by what a model of rank 4 leaves of the likeliest",
+    "all": "all classes weighted by posterior",
+    "best": "most likely class only",
+    "residual": "residual of a rank-4 model in the most likely class",
 }
 _RATED = Figure(
     "rated_gained",
-    "More items known to be rated, by being in it",
+    "Inference gain from participation: rated items (points)",
     "share",
     True,
-    "Share of pairs of a rated and an unrated item; 0 is nothing told because of the person.",
+    "Pairs of a rated and an unrated item; 0: no gain from participation.",
 )
 _VALUE = Figure(
     "value_gained",
-    "More ratings known, by being in it",
+    "Inference gain from participation: ratings (points)",
     "share",
     True,
-    "Share of ratings named; 0 is nothing told because of the person.",
+    "Ratings inferred correctly; 0: no gain from participation.",
 )
 _SAVED = Figure(
     "error_saved",
-    "Error saved in ratings, by being in it",
+    "Error reduction from participation",
     "text",
     True,
-    "In the scale's units; 0 is nothing told because of the person.",
+    "In units of the scale; 0: no gain from participation.",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class InferenceResult(ShadowFound):
-    """What a release tells of people's other ratings because they are in it.
+    """Result of inference: what releases disclose of people's ratings because they take part.
 
-    It is the method that is measured, on releases of random halves of the people (definitions,
+    The attack measures the method, on releases of random halves of the people (definitions,
     "inference").
 
     Attributes
@@ -97,43 +97,43 @@ class InferenceResult(ShadowFound):
     attack, seconds, read_seconds, config, digest, version
         As in `AttackResult`.
     records : int
-        Of the release under attack.
+        Records of the attacked release.
     targets, ineligible : int
-        People asked about, and the other users of the original.
+        People tested, and the other users of the original.
     shadows : int
-        One less than the releases.
+        Shadow releases per target release.
     catalogue : int
-        Items that all of them have.
+        Items of all of them.
     known : int
-        Ratings known of each.
-    ways : tuple of Way
-        By each adversary, what was answered.
+        Known ratings per person.
+    adversaries : tuple of Way
+        Inferences of each adversary.
     knowledge : dict
     seed : int
     """
 
     known: int
-    ways: tuple[Way, ...]
+    adversaries: tuple[Way, ...]
 
     @property
     def rated_gained(self) -> Rate | None:
-        """The most that some adversary gains in items known to be rated."""
-        return _most([way.rated for way in self.ways])
+        """The largest gain of an adversary in rated items."""
+        return _most([way.rated for way in self.adversaries])
 
     @property
     def value_gained(self) -> Rate | None:
-        """The most that some adversary gains in ratings known."""
-        return _most([way.value for way in self.ways])
+        """The largest gain of an adversary in ratings."""
+        return _most([way.value for way in self.adversaries])
 
     @property
     def saved(self) -> Compared | None:
-        """The errors of the adversary who saves most."""
-        errors = [way.error for way in self.ways if way.error is not None]
-        return min(errors, key=lambda each: each.difference, default=None)
+        """The errors of the adversary with the largest error reduction."""
+        errors = [way.error for way in self.adversaries if way.error is not None]
+        return min(errors, key=lambda each: each.gain, default=None)
 
     @property
     def error_saved(self) -> str | None:
-        """How much smaller the error is, as a text with its interval."""
+        """Error reduction, as a text with its interval."""
         return None if self.saved is None else "{:.3f} [{:.3f}, {:.3f}]".format(*self.saved.saved)
 
     def __str__(self) -> str:
@@ -141,88 +141,96 @@ class InferenceResult(ShadowFound):
 
     def _told(self) -> Iterator[str]:
         yield (
-            f"{self.attack} on {counted(self.records, 'record')}: of "
-            f"{counted(self.targets, 'person', 'people')}, "
-            f"{counted(self.known, 'rating')} known of each, others were asked of "
-            f"{self.shadows + 1:,} releases of random halves of the people: of those that they are "
-            "in and of those that they are not in."
+            f"{self.attack} on {counted(self.records, 'record')}: further ratings of "
+            f"{counted(self.targets, 'person', 'people')} ({counted(self.known, 'rating')} known "
+            f"of each) are inferred from {self.shadows + 1:,} releases of random halves of the "
+            "people, with and without the person."
         )
-        for way in self.ways:
+        for way in self.adversaries:
             parts = list(_parts(way))
             if parts:
-                yield f"{_IN_WORDS[way.by].capitalize()}, an adversary {'; '.join(parts)}."
+                how = _IN_WORDS[way.by]
+                yield f"{how[0].upper()}{how[1:]}: {'; '.join(parts)}."
         yield (
-            "The difference is what is told of somebody because they are in it; the rest would be "
-            "told without them. It measures the method at half of the people."
+            "The gain is attributable to participation; the rest is inferred without the person. "
+            "The method is measured at half of the people."
         )
 
     @property
     def found(self) -> tuple[Figure, ...]:
         """Every figure, with its title, its unit and what high and low mean."""
-        known = Figure("known", "Ratings known of each", "count", None, "The others are asked for.")
+        known = Figure(
+            "known", "Known ratings per person", "count", None, "The others are inferred."
+        )
         return self._of(RECORDS, SHADOWS_MADE, ASKED, known, _RATED, _VALUE, _SAVED)
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What each adversary answers, beside the reference and the crowd."""
+        """Correct inferences of each adversary, with and without the person, and the baseline."""
         rows = []
-        for way in self.ways:
+        for way in self.adversaries:
             for what, each, show in (
-                ("the rated one of two items", way.rated, percent),
-                ("the rating", way.value, percent),
+                ("rated item of a pair", way.rated, percent),
+                ("rating", way.value, percent),
                 ("error of the rating", way.error, "{:.3f}".format),
             ):
                 if each is not None:
-                    sides = (each.inside, each.outside, each.crowd)
+                    sides = (each.with_person, each.without_person, each.baseline)
                     rows.append((f"{what}, {_IN_WORDS[way.by]}", *map(show, sides)))
-        head = ("answered", "in it", "not in it", "by the crowd")
-        return (Table("Ratings that were not known", head, tuple(rows)),)
+        head = ("inferred", "with the person", "without", "baseline")
+        return (Table("Inference of unknown ratings", head, tuple(rows)),)
 
     def plot(self) -> Chart:
-        """Draw what is gained by somebody being in the release; 0 is nothing."""
+        """Draw the inference gain from participation; 0 is none."""
         dots = []
-        for way in self.ways:
+        for way in self.adversaries:
             for what, each in (("items", way.rated), ("ratings", way.value)):
                 if each is not None:
-                    dots.append(Dot(f"{what}, {way.by}", each.difference, each.low, each.high))
+                    dots.append(Dot(f"{what}, {way.by}", each.gain, each.low, each.high))
         return dot_chart(
-            "What is told because somebody is in it?",
-            f"{counted(self.targets, 'person', 'people')}, {self.known} known of each",
+            "Inference gain from participation",
+            f"{counted(self.targets, 'person', 'people')}, {self.known} known ratings each",
             dots,
-            Axis("more answers right than without them", share=True),
+            Axis("gain in correct inferences", share=True),
         )
 
     def _headline(self) -> str:
-        return f"{self.attack}: what is told because somebody is in it"
+        gain = max(filter(None, (self.rated_gained, self.value_gained)), key=_rate, default=None)
+        points = "not measured" if gain is None else f"{100 * gain.rate:+.1f} points"
+        return f"Inference gain from participation: {points}"
+
+
+def _rate(rate: Rate) -> float:
+    return rate.rate
 
 
 def _most(compared: list[Compared | None]) -> Rate | None:
     gained = [each.gained for each in compared if each is not None]
-    return max(gained, key=lambda rate: rate.rate, default=None)
+    return max(gained, key=_rate, default=None)
 
 
 def _parts(way: Way) -> Iterator[str]:
     if way.rated is not None:
         each = way.rated
         yield (
-            f"tells the rated one of two items in {each.inside:.1%} of the cases with them in it "
-            f"and in {each.outside:.1%} without, {_points(each)} (guessing: 50 %, by popularity "
-            f"{each.crowd:.1%})"
+            f"rated item of a pair named in {each.with_person:.1%} of cases with the person and "
+            f"{each.without_person:.1%} without, gain {_points(each)} (guessing: 50 %, by "
+            f"popularity: {each.baseline:.1%})"
         )
     if way.value is not None:
         each = way.value
         yield (
-            f"names the rating in {each.inside:.1%} and {each.outside:.1%}, {_points(each)} "
-            f"(the item's mean: {each.crowd:.1%})"
+            f"rating inferred in {each.with_person:.1%} and {each.without_person:.1%}, gain "
+            f"{_points(each)} (by the item's mean: {each.baseline:.1%})"
         )
     if way.error is not None:
         saved, low, high = way.error.saved
         yield (
-            f"errs by {way.error.inside:.3f} and {way.error.outside:.3f}, {saved:.3f} "
-            f"[{low:.3f}, {high:.3f}] saved (the item's mean: {way.error.crowd:.3f})"
+            f"error {way.error.with_person:.3f} and {way.error.without_person:.3f}, reduction "
+            f"{saved:.3f} [{low:.3f}, {high:.3f}] (by the item's mean: {way.error.baseline:.3f})"
         )
 
 
 def _points(each: Compared) -> str:
-    points = (100 * value for value in (each.difference, each.low, each.high))
+    points = (100 * value for value in (each.gain, each.low, each.high))
     return "{:+.1f} points [{:+.1f}, {:+.1f}]".format(*points)

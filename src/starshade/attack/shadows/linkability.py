@@ -1,4 +1,4 @@
-"""Linkability: what two sources know of somebody, and the class that both find."""
+"""Linkability: two sources with different ratings of one person find one class."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Linked:
-    """How often two sets of facts of somebody lead to one class.
+    """Linkability: share of people whose two sets of facts lead to one class.
 
-    `known`: facts in each set. `people`: asked about. `members`, `outsiders`: of people who are in
-    the release, and who are not. `excess`: (r − b)/(1 − b) of the two, which may be below 0.
+    `known`: facts in each set. `people`: people tested. `members`, `outsiders`: rate of people in
+    the release, and of non-members. `excess`: (r − b)/(1 − b) of the two, which may be below 0.
     """
 
     known: int
@@ -42,10 +42,10 @@ class Linked:
 
 @dataclass(frozen=True)
 class LinkabilityAttack(ShadowAttack[Any]):
-    """Give a part of what is known of somebody to one adversary, and the rest to another.
+    """Link two partial profiles of one person by the release (split knowledge).
 
-    Each names the likeliest class; if it is the same one, whoever has both parts can join them by
-    the release. `known`: facts in each part.
+    Each of two sources names the most likely class; if it is the same one, their profiles can be
+    linked by the release. `known`: facts in each part.
     """
 
     name: ClassVar[str] = "linkability"
@@ -88,7 +88,7 @@ class Linkability:
             for which in (1, 0)
         ]
         if not all(side[0].any() for side in sides):
-            raise ConfigError(f"so few people have {2 * self.known} ratings that can be known")
+            raise ConfigError(f"too few people have {2 * self.known} ratings that can be known")
 
         def figures(weights: Floats) -> Floats:
             both = [product(weights, side.T) for side in sides]
@@ -101,7 +101,8 @@ class Linkability:
         people = len(self.users)
         if people < FEWEST:
             raise ConfigError(
-                f"{2 * self.known} ratings can be known of {people:,} people; {FEWEST} are needed"
+                f"{people:,} people have {2 * self.known} ratings that can be known; "
+                f"{FEWEST} are needed"
             )
         r, b, excess = drawn_again(figures, people, facts["seed"])
         return Linked(

@@ -1,4 +1,4 @@
-"""Membership: is this person in the release? By LiRA (Carlini et al. 2022)."""
+"""Membership inference by LiRA (Carlini et al. 2022)."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 
 _KNOWN = (4, 8, 20)
-_DRAWS = 3  # of what is known of a person
+_DRAWS = 3  # of the known ratings of a person
 _ALARMS = (0.001, HEADLINE, 0.1)
-_FEWEST = 10  # false alarms, or a share of them is rough
+_FEWEST = 10  # false positives; with fewer a rate is rough
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult]):
-    """Tell who is in a release from who is not, by how well they fit it.
+    """Distinguish members from non-members of a release by shadow releases.
 
     The adversary knows some of a person's ratings, has a release, and knows the method well
-    enough to make others of people like them: of random halves, each person in about half of
-    them. How a person fits those that they are in, and those that they are not in, says how to
-    read their fit to the release.
+    enough to make shadow releases of similar people: of random halves, each person in about half
+    of them. The fit of a person to releases with and without them calibrates their fit to the
+    attacked release.
 
     Parameters
     ----------
     shadows : int, optional
-        Releases that a target is compared with, at least 1; None: 16, and 4 above 20 million
-        ratings. The figures are lower bounds that grow with it.
+        Shadow releases per target release, at least 1; None: 16, and 4 above 20 million ratings.
+        The figures are lower bounds that grow with it.
     method : Anonymizer, optional
-        What made the release, with its settings; a release needs it.
+        Method of the release, with its settings; required for a release.
     known : sequence of int
         Further numbers of known ratings.
 
@@ -63,7 +63,7 @@ class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult])
     N + 1 releases are made, each of a random half of the people by the method with its settings,
     on one public catalogue: the released items that at least twice as many people rated as a
     released item needed. Each is the target once, the others are its shadows. The fit of a person
-    to a release is the logarithm of the chance that somebody of any of its classes or profiles,
+    to a release is the logarithm of the chance that a member of any of its classes or profiles,
     each as likely as it has records, gave those of their known ratings that are of its items, over
     how many these are (see the likelihood attack; around the cells of profiles by one spread, that
     of the first three halves); 0 where nothing can be compared. Scores are those of LiRA
@@ -95,14 +95,14 @@ class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult])
     known: Sequence[int] = ()
 
     def begin(self, asked: Asked) -> Membership:
-        """Return what asks the releases, and sums up."""
+        """Return the attack on these releases and its summary."""
         tries = sorted({*_KNOWN, *self.known, asked.told.knowledge.known})
         return Membership(asked, (*tries, None))
 
 
 @dataclass(frozen=True, eq=False)
 class Membership:
-    """How well people fit each release, with so much `known` of them; None: all ratings."""
+    """Fit of people to each release, by number of `known` ratings; None: all."""
 
     asked: Asked
     known: tuple[int | None, ...]
@@ -123,7 +123,7 @@ class Membership:
         return Facts.joined([facts for draws in self.facts.values() for facts in draws])
 
     def ask(self, half: Half) -> Tables:
-        """Say how well everybody asked about fits."""
+        """Return the fit of all tested people."""
         fits = fit(half.seen, self._together)
         sizes = [len(facts) for draws in self.facts.values() for facts in draws]
         parts = iter(np.split(fits, np.cumsum(sizes)[:-1]))
@@ -133,11 +133,11 @@ class Membership:
         }
 
     def found(self, answers: Sequence[Tables], facts: dict[str, Any]) -> MembershipResult:
-        """Sum up all releases."""
+        """Summarize all releases."""
         status = np.array([each["status"] for each in answers])
         told, users = self.asked.told, self.asked.enough(None)
         if not len(users):
-            raise ConfigError("nobody can be attacked: nothing can be known of anybody asked about")
+            raise ConfigError("no people to attack: no tested person has ratings that can be known")
         at = []
         for known, draws in self.facts.items():
             who = draws[0].users
@@ -181,7 +181,9 @@ def summed_up(
     members = len(np.unique(first.person[first.member]))
     outsiders = len(np.unique(first.person[~first.member]))
     if not members or not outsiders:
-        return MembershipAt(known, members, outsiders, None, reason="too few gave so many")
+        return MembershipAt(
+            known, members, outsiders, None, reason="too few people have enough ratings"
+        )
     by: Literal["offline", "online"] = "offline"
     drawn = _figures(draws, [each.offline for each in draws], len(users), seed)
     scores = [each.offline for each in draws]
@@ -196,10 +198,10 @@ def summed_up(
     return MembershipAt(
         known=known,
         members=members,
-        outsiders=outsiders,
+        non_members=outsiders,
         auc=drawn[0].rate(min(members, outsiders)),
         by=by,
-        found=tuple(
+        tpr_at_fpr=tuple(
             Alarm(share, each.rate(members), rough=share * alarms < _FEWEST - 1e-9)
             for share, each in zip(_ALARMS, drawn[1:], strict=True)
         ),

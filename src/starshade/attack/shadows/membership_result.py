@@ -1,4 +1,4 @@
-"""`MembershipResult`: how well people in a release can be told from people who are not."""
+"""`MembershipResult`: the figures of membership inference."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from starshade.attack.shadows.resampled import Ranking
 from starshade.attack.shadows.result import ASKED, SHADOWS_MADE, ShadowFound
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate, Renamed, Table
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 
-HEADLINE = 0.01  # share of false alarms that verdicts are on
+HEADLINE = 0.01  # false-positive rate of thresholds in policies
 WORST = "the worst tenth by activity"
 _NAMED = "the most active tenth", "the least active quarter"
 
 
 @dataclass(frozen=True)
-class Alarm:
-    """How many members are found where so many outsiders are taken for members.
+class Alarm(Renamed):
+    """True-positive rate at a false-positive rate.
 
-    `alarms`: the share of outsiders. `found`: of members. `rough`: it rests on fewer than ten false
-    alarms.
+    `fpr`: share of non-members taken for members. `tpr`: share of members recognised. `rough`:
+    based on fewer than ten false positives.
     """
 
-    alarms: float
-    found: Rate
+    fpr: float
+    tpr: Rate
     rough: bool = False
 
     def __str__(self) -> str:
-        return f"{self.found}{' (rough)' * self.rough}"
+        return f"{self.tpr}{' (rough)' * self.rough}"
 
 
 @dataclass(frozen=True, eq=False)
 class OfPeople:
-    """How often each person is found at 1 % false alarms, in the releases that they are in.
+    """True-positive rate of each person at 1 % FPR, over the releases that contain them.
 
-    `users` (people,): of those who have the `ids`. `found` (people,): a share, NaN of who is a
-    member of none that counts. `ratings` (people,): that they gave on the catalogue.
+    `users` (people,): of those who have the `ids`. `found` (people,): a share, NaN for members of
+    no counted release. `ratings` (people,): their ratings on the catalogue.
     """
 
     ids: Vocabulary
@@ -66,9 +66,9 @@ class OfPeople:
 
     @property
     def groups(self) -> dict[str, tuple[float, int]]:
-        """Mean share found and number of people, by how many ratings they gave.
+        """Mean TPR and number of people, by number of ratings.
 
-        Quarters and the most active tenth, and of all tenths the one that is found most.
+        Quarters, the most active tenth, and the tenth with the highest TPR.
         """
         there = np.flatnonzero(~np.isnan(self.found))
         order = there[np.lexsort((self.users[there], self.ratings[there]))]
@@ -89,21 +89,21 @@ def _mean(found: NDArray[np.float64]) -> float:
 
 
 @dataclass(frozen=True)
-class MembershipAt:
-    """What is achieved with so many ratings of each person known.
+class MembershipAt(Renamed):
+    """Membership inference with a number of known ratings per person.
 
-    `known`: None: all that the person gave of the catalogue. `members`, `outsiders`: different
-    people. `auc`: over all releases; None: not measured, for this `reason`. `by`: the score.
-    `found`: at several shares of false alarms. `epsilon`: a lower bound, 95 % sure, and `curve`:
-    shares of false alarms and of members found, of all ratings known. `own`: of each person.
+    `known`: None: all ratings of the catalogue. `members`, `non_members`: different people. `auc`:
+    over all releases; None: not measured, for this `reason`. `by`: the score. `tpr_at_fpr`: at
+    several false-positive rates. `epsilon`: a lower bound at 95 % confidence, and `curve`: pairs of
+    FPR and TPR, both with all ratings known. `own`: of each person.
     """
 
     known: int | None
     members: int
-    outsiders: int
+    non_members: int
     auc: Rate | None
     by: Literal["offline", "online"] = "offline"
-    found: tuple[Alarm, ...] = ()
+    tpr_at_fpr: tuple[Alarm, ...] = ()
     epsilon: float | None = None
     curve: tuple[tuple[float, float], ...] = ()
     own: OfPeople | None = field(default=None, repr=False, compare=False)
@@ -111,20 +111,20 @@ class MembershipAt:
 
     @property
     def title(self) -> str:
-        """What is known, in words."""
+        """The known ratings, as text."""
         return "all ratings known" if self.known is None else f"{self.known} ratings known"
 
     def at(self, alarms: float) -> Alarm | None:
-        """Return what is found at this share of false alarms; None: not measured."""
-        return next((each for each in self.found if each.alarms == alarms), None)
+        """Return the TPR at this false-positive rate; None: not measured."""
+        return next((each for each in self.tpr_at_fpr if each.fpr == alarms), None)
 
 
 _AUC = Figure(
     "auc",
-    "A member ranked above somebody who is not in it (AUC)",
+    "Membership inference (AUC)",
     "share",
     True,
-    "50% is nothing learnt; high: that somebody is in the release can be told.",
+    "Probability of ranking a member above a non-member; 50%: guessing.",
 )
 _FIGURES = (
     RECORDS,
@@ -133,37 +133,37 @@ _FIGURES = (
     _AUC,
     Figure(
         "epsilon",
-        "Least ε, 95 % sure",
+        "Lower bound of ε (95 % confidence)",
         "ratio",
         True,
-        "0 is nothing shown; no differential privacy with an ε below it can be claimed.",
+        "The method has no differential privacy with a smaller ε; 0: nothing shown.",
     ),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class MembershipResult(ShadowFound):
-    """How well an adversary tells who is in a release (definitions, "membership").
+    """Result of membership inference (definitions, "membership").
 
-    It is the method that is measured, on releases of random halves of the people. A lower bound:
-    more shadows, and an adversary who knows more of the others, find more.
+    The attack measures the method, on releases of random halves of the people. Figures are lower
+    bounds: more shadow releases, or an adversary who knows more of the other people, achieve more.
 
     Attributes
     ----------
     attack, seconds, read_seconds, config, digest, version
         As in `AttackResult`.
     records : int
-        Of the release under attack.
+        Records of the attacked release.
     targets, ineligible : int
-        People asked about, and the other users of the original.
+        People tested, and the other users of the original.
     shadows : int
-        Releases that each is compared with.
+        Shadow releases per target release.
     catalogue : int
-        Items that all of them have.
+        Items of all of them.
     by_known : tuple of MembershipAt
-        With 4, 8, 20 and all ratings known, and as many as the knowledge says; all last.
+        With 4, 8, 20 and all ratings known, and the number of the knowledge; all last.
     knowledge : dict
-        Which items may be known.
+        Items that may be known.
     seed : int
     """
 
@@ -171,7 +171,7 @@ class MembershipResult(ShadowFound):
 
     @property
     def everything(self) -> MembershipAt:
-        """What is achieved with all ratings known, which was chosen before anything was tried."""
+        """The result with all ratings known, chosen in advance as the headline."""
         return self.by_known[-1]
 
     @property
@@ -197,12 +197,12 @@ class MembershipResult(ShadowFound):
 
     def __str__(self) -> str:
         head = (
-            f"{self.attack} on {counted(self.records, 'record')}: {self.shadows + 1:,} releases of "
-            "random halves of the people were made in the same way, and of "
-            f"{counted(self.targets, 'person', 'people')} it was asked which of them they are in."
+            f"{self.attack} on {counted(self.records, 'record')}, by {self.shadows + 1:,} releases "
+            "of random halves of the people. Tested on "
+            f"{counted(self.targets, 'person', 'people')}."
         )
         if self.auc is None:
-            return f"{head} Nothing could be measured: {self.everything.reason}."
+            return f"{head} Not measured: {self.everything.reason}."
         return " ".join([head, *self._sentences()])
 
     def _sentences(self) -> Iterator[str]:
@@ -212,28 +212,27 @@ class MembershipResult(ShadowFound):
             if at.auc is not None
         ]
         yield (
-            "Of two people, one in a release and one not, an adversary who compares how well they "
-            "fit it with how well they fit the others names the right one in "
-            f"{', '.join(each)} of the cases (nothing learnt: 50 %)."
+            "Probability of ranking a member above a non-member (AUC; guessing: 50 %): "
+            f"{', '.join(each)}."
         )
         for at in self.by_known:
             if (alarm := at.at(HEADLINE)) and (at.known in (8, None)):
-                yield f"With 1 % false alarms {alarm} of the members are found with {at.title}."
+                yield f"TPR at 1 % FPR with {at.title}: {alarm}."
         if self.everything.own is not None:
             groups = self.everything.own.groups
             parts = [f"{percent(groups[name][0])} of {name}" for name in _NAMED if name in groups]
             rough = alarm is not None and alarm.rough
-            yield f"With all ratings known these are {' and '.join(parts)}{' (rough)' * rough}."
+            yield f"By activity, with all ratings known: {' and '.join(parts)}{' (rough)' * rough}."
         if self.epsilon:
             yield (
-                f"With all ratings known, no differential privacy with an ε below "
-                f"{self.epsilon:.2f} can be claimed of the method (95 % sure)."
+                f"With all ratings known, the method has no differential privacy with an ε below "
+                f"{self.epsilon:.2f} (95 % confidence)."
             )
         yield (
-            f"These are lower bounds, by {counted(self.shadows, 'shadow release')}: more usually "
-            "find more; rough figures rest on fewer than ten false alarms. The method is measured "
-            "at half of the people; an adversary who cannot make such releases knows less, and one "
-            "who knows more of the other people finds more."
+            f"These are lower bounds by {counted(self.shadows, 'shadow release')}; more of them "
+            "usually achieve more. Rough figures are based on fewer than ten false positives. The "
+            "method is measured at half of the people. An adversary without such releases achieves "
+            "less; one who knows more of the other people achieves more."
         )
 
     @property
@@ -243,51 +242,49 @@ class MembershipResult(ShadowFound):
             *self._of(*_FIGURES),
             *(
                 Figure(
-                    f"found_at_{each.alarms:g}",
-                    f"Members found at {100 * each.alarms:g} % false alarms"
-                    + " (rough)" * each.rough,
+                    f"tpr_at_{each.fpr:g}",
+                    f"TPR at {100 * each.fpr:g} % FPR" + " (rough)" * each.rough,
                     "share",
                     True,
-                    f"{100 * each.alarms:g} % is nothing learnt.",
-                ).of(each.found, reason="rough: fewer than ten false alarms" * each.rough)
-                for each in self.everything.found
+                    f"Share of members recognised; {100 * each.fpr:g} %: guessing.",
+                ).of(each.tpr, reason="rough: fewer than ten false positives" * each.rough)
+                for each in self.everything.tpr_at_fpr
             ),
         )
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What is achieved with other numbers of known ratings, and of whom."""
-        alarms = [each.alarms for each in self.by_known[-1].found]
-        head = ("known", "people in it", "AUC", *(f"found at {100 * a:g} %" for a in alarms))
+        """TPR by number of known ratings, and by activity of people."""
+        alarms = [each.fpr for each in self.by_known[-1].tpr_at_fpr]
+        head = ("known", "members", "AUC", *(f"TPR at {100 * a:g} % FPR" for a in alarms))
         rows = []
         for at in self.by_known:
-            shares = [f"{percent(a.found.rate)}{'*' * a.rough}" for a in at.found]
+            shares = [f"{percent(a.tpr.rate)}{'*' * a.rough}" for a in at.tpr_at_fpr]
             shares += ["–"] * (len(alarms) - len(shares))
             auc = at.reason if at.auc is None else percent(at.auc.rate)
             rows.append((at.title, f"{at.members:,}", auc, *shares))
-        known = Table(
-            "How much is known (*: rough, on fewer than ten false alarms)", head, tuple(rows)
-        )
+        known = Table("Known ratings (*: rough, fewer than ten false positives)", head, tuple(rows))
         own = self.everything.own
         if own is None:
             return (known,)
         people = tuple((name, f"{n:,}", percent(at)) for name, (at, n) in own.groups.items())
         alarm = self.everything.at(HEADLINE)
         rough = " (rough)" * (alarm is not None and alarm.rough)
-        title = f"Who is found, with all ratings known{rough}"
-        return known, Table(title, ("who", "people", "found at 1 %"), people)
+        title = f"TPR by activity, all ratings known{rough}"
+        return known, Table(title, ("activity", "people", "TPR at 1 % FPR"), people)
 
     def plot(self) -> Chart:
-        """Draw how many members are found at how many false alarms, both on log axes."""
+        """Draw TPR over FPR, both on log axes."""
         points = [p for p in self.everything.curve if p[1] > 0]
         return curve_chart(
-            "Who is in the release?",
-            f"{counted(self.targets, 'person', 'people')}, {counted(self.shadows, 'shadow')}, all "
-            "ratings known",
-            {"found": points, "nothing learnt": [(share, share) for share, _ in points]},
-            Axis("people not in it taken for members", share=True, zero=False, log=True),
-            Axis("members found", share=True, zero=False, log=True),
+            "Membership inference",
+            f"{counted(self.targets, 'person', 'people')}, all ratings known, "
+            f"{counted(self.shadows, 'shadow release')}",
+            {"attack": points, "guessing": [(share, share) for share, _ in points]},
+            Axis("false-positive rate (FPR)", share=True, zero=False, log=True),
+            Axis("true-positive rate (TPR)", share=True, zero=False, log=True),
         )
 
     def _headline(self) -> str:
-        return f"{self.attack}: 50 % is nothing learnt"
+        rate = "not measured" if self.auc is None else f"AUC {self.auc} (guessing: 50 %)"
+        return f"Membership inference: {rate}"

@@ -72,7 +72,7 @@ class Game(Protocol[Result]):
 
 
 class ShadowAttack(Attack[Result]):
-    """An attack on what a release says because of somebody; it is given who makes releases."""
+    """An attack by shadow releases; it is given the method that makes them."""
 
     shadows: int | None
     method: Method | None
@@ -81,7 +81,7 @@ class ShadowAttack(Attack[Result]):
         super().__post_init__()
         if self.method is not None and not hasattr(self.method, "anonymize"):
             raise ConfigError(
-                f"method of type {type(self.method).__name__}: makes no releases",
+                f"method of type {type(self.method).__name__}: is not an anonymizer",
                 advice="Give the anonymizer that made the release, with its settings.",
             )
 
@@ -106,13 +106,13 @@ def play(
 ) -> list[Any]:
     """Run attacks of one method and number of shadows on the same releases of halves.
 
-    Returns the result of each, or a ConfigError of one that nobody can be asked about. `journal`:
-    where what each release comes to is kept.
+    Returns the result of each, or a ConfigError where no people can be tested. `journal`:
+    stores the results of each release.
 
     Raises
     ------
     ConfigError
-        The releases cannot be made, or nobody can be asked about.
+        The releases cannot be made, or no people can be tested.
     """
     started, seed, first = perf_counter(), resolve_seed(request.rng), attacks[0]
     if isinstance(data, Release):
@@ -145,11 +145,10 @@ def play(
 
 
 def refuse_without_method(attack: ShadowAttack[Any]) -> None:
-    """Refuse to attack a release of which nobody says how it was made."""
+    """Refuse to attack a release without its method."""
     if attack.method is None:
         raise ConfigError(
-            f"{attack.name}: releases of halves of the people are to be made, and nobody says how "
-            "this one was made",
+            f"{attack.name}: shadow releases need the method and the settings of this release",
             advice="Give the private key file; in Python the method, with its settings.",
         )
 
@@ -186,7 +185,7 @@ class Games:
         answers = {n: kept for n in numbers if (kept := journal.find(names[n])) is not None}
         spreads = [float(each["spread"][0]) for each in answers.values()]
         left = [number for number in numbers if number not in answers]
-        with task("making releases of halves of the people", len(numbers)) as step:
+        with task("making shadow releases", len(numbers)) as step:
             step(len(answers))
             spread = next((each for each in spreads if not np.isnan(each)), None)
             for half in halves.made(left, spread):

@@ -1,4 +1,4 @@
-"""Singling out: predicates written from releases of halves, and who meets them."""
+"""Singling out: predicates written from shadow releases, and who satisfies them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SingledOut:
-    """How often a release alone tells a condition that exactly one of its people meets.
+    """Singling out from a release alone: share of isolating predicates.
 
-    `releases`, `predicates`: tried. `isolates`: of members, the mean over releases; `outsiders`:
-    the same predicates among as many people who are not in the release. `excess`: (r − b)/(1 − b)
-    of the two, the mean over releases with its interval. `by_weight`: what n·w(1 − w)^(n − 1)
-    comes to, w the weight. `how`: which conditions these are, in a sentence.
+    `releases`, `predicates`: numbers tested. `isolates`: among members, the mean over releases;
+    `outsiders`: among as many non-members. `excess`: (r − b)/(1 − b) of the two, the mean over
+    releases with its interval. `by_weight`: the baseline n·w(1 − w)^(n − 1), w the weight. `how`:
+    a sentence on these predicates.
     """
 
     releases: int
@@ -53,15 +53,15 @@ def excess_of(isolates: Floats, outsiders: Floats, predicates: int, seed: int) -
     Raises
     ------
     ConfigError
-        There are too few predicates, or outsiders meet all of them.
+        There are too few predicates, or non-members satisfy all of them.
     """
     if predicates < FEWEST:
         raise ConfigError(
-            f"{predicates:,} conditions in {len(isolates):,} shadow releases; {FEWEST} are needed"
+            f"{predicates:,} predicates in {len(isolates):,} shadow releases; {FEWEST} are needed"
         )
     some = outsiders < 1  # where outsiders meet all nothing can be beyond them
     if not some.any():
-        raise ConfigError("people who are not in a release meet all of its conditions")
+        raise ConfigError("non-members satisfy all predicates of a release")
     excess = (isolates[some] - outsiders[some]) / (1 - outsiders[some])
 
     def mean(weights: Floats) -> Floats:
@@ -73,7 +73,7 @@ def excess_of(isolates: Floats, outsiders: Floats, predicates: int, seed: int) -
 
 @dataclass(frozen=True)
 class PredicatesAttack(ShadowAttack[Any]):
-    """Write predicates from each release of a half, and count who meets them, in it or not.
+    """Write predicates from each shadow release, and count members and non-members.
 
     `promise`: what generalized cells promise, as the release under attack says it. `profile`: what
     the cells of profiles are; None: they are no means.

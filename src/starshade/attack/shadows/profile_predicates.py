@@ -86,7 +86,7 @@ class Counted:
 
     @property
     def how(self) -> str:
-        """Which predicates these are, in words."""
+        """A sentence on these predicates."""
         return self._condition + self._sample
 
     @property
@@ -94,22 +94,22 @@ class Counted:
         if self.predicates == self.classes:
             return ""
         return (
-            f" Tried are the conditions of {self.predicates:,} of the {self.classes:,} classes, "
-            "drawn by the seed."
+            f" Tested are predicates of {self.predicates:,} of {self.classes:,} classes, drawn by "
+            "the seed."
         )
 
     @property
     def _condition(self) -> str:
         if self.tau is not None:
             return (
-                "The condition: the likelihood ratio of a class against all others exceeds the "
+                "Predicate: the likelihood ratio of a class against all others exceeds the "
                 f"number of people divided by τ = {self.tau:g}."
             )
         residuals = sum(each.statistic == "residuals" for each in self.choices)
         return (
-            "The condition: a person's fit to a class exceeds a cut-off, and a hash admits them. "
-            f"The fit is by residuals of profiles in {residuals:,} of "
-            f"{counted(len(self.choices), 'release')}, else by the likelihood ratio of the class. "
+            "Predicate: a person's fit to a class exceeds a cut-off, and a hash admits them. "
+            f"The fit uses residuals of profiles in {residuals:,} of "
+            f"{counted(len(self.choices), 'release')}, else the likelihood ratio of the class. "
             "Fit, cut-off and hash are chosen on another release."
         )
 
@@ -242,8 +242,8 @@ def count_isolated(seen: Seen, people: People, profile: ProfileKind, seed: int) 
     """
     members, outsiders, classes = people.members, people.outsiders, len(seen.sizes)
     if not members or not outsiders:
-        lacks = "members" if outsiders else "outsiders"
-        raise ConfigError(f"singling out: a shadow release has no {lacks} to count")
+        lacks = "members" if outsiders else "non-members"
+        raise ConfigError(f"singling out: a shadow release has no {lacks}")
     if classes < 2:
         raise ConfigError("singling out: a shadow release has one class, so none to compare it to")
     hashes, cutoffs, residuals = np.ones(1), np.log(members) - np.log(TAUS), None
@@ -284,7 +284,7 @@ def summarize(answers: Sequence[Tables], profile: ProfileKind) -> Counted:
     means = profile in MEANS
     if len(answers) < 1 + means:
         needed = counted(1 + means, "shadow release")
-        raise ConfigError(f"singling out: {needed} needed, of {len(answers):,}")
+        raise ConfigError(f"singling out: needs {needed}, {len(answers):,} given")
     isolated, baseline, weight, counts = (
         np.stack([answer[name] for answer in answers])
         for name in ("isolated", "baseline", "weight", "counts")

@@ -1,4 +1,4 @@
-"""What results of attacks on releases of random halves of the people have in common."""
+"""Base class of the results of attacks by shadow releases."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from starshade.figure import Figure
 SHARE_OF_PEOPLE = 0.5
 SHADOWS_MADE = Figure(
     "shadows",
-    "Shadows of each release",
+    "Shadow releases",
     "count",
     None,
-    "Releases of other random halves of the people; the figures grow with their number.",
+    "Releases of other random halves of the people; more of them make the attack stronger.",
 )
-ASKED = Figure("targets", "People asked about", "count", None, "What the figures rest on.")
+ASKED = Figure("targets", "People tested", "count", None, "Basis of the figures.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShadowFound(Found):
-    """It is the method that is measured, on releases of random halves of the people.
+    """Result that measures the method, on releases of random halves of the people.
 
-    `targets`, `ineligible`: people asked about, and the other users of the original. `shadows`:
-    releases that each is compared with. `catalogue`: items that all of them have. `knowledge`: what
-    may be known of people.
+    `targets`, `ineligible`: people tested, and the other users of the original. `shadows`: shadow
+    releases per target release. `catalogue`: items of all of them. `knowledge`: what may be known
+    of people.
     """
 
     shadows: int

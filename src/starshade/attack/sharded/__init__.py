@@ -1,1 +1,1 @@
-"""Attacks on a store of shards: jobs over shards, with the answers of one table to the bit."""
+"""Attacks on a partitioned store: jobs over partitions, bit-identical to one table."""

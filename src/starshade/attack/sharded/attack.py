@@ -67,14 +67,15 @@ def attack_shards(
     Raises
     ------
     ConfigError
-        Settings out of range, nobody to attack, or an attack that takes one table.
+        Settings out of range, no people to attack, or an attack that needs one table.
     """
     released = isinstance(shards, LinkedShards)
     work = _work_of(type(attack), released)
     if work is None:
         raise ConfigError(
-            f"{called('attack')} {attack.name}: does not work shard by shard",
-            advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
+            f"{called('attack')} {attack.name}: does not support partitioned stores",
+            advice="Attack the ratings as one table, if they fit into memory. Attacks for "
+            "partitioned stores: "
             f"{', '.join(each.name for each in ENTRIES if _work_of(each.load(), released))}.",
             setting="attack",
         )

@@ -69,7 +69,7 @@ def count_over(
     users, alike = drawn.known.users, equal_rows(shards, engine)
     tables = {**tables_of(drawn.known), **alike, **told_of_targets(attack, shards, engine, users)}
     settings = {"within": plan.within, "theta": float(attack.theta)}
-    job = Job("looking for candidates", _count, settings, threaded=True)
+    job = Job("finding candidates", _count, settings, threaded=True)
     counted = reduce(_added, (part["counted"] for part in engine.run(job, shards, tables)))
     outcomes = outcomes_of(users, counted, shards.n_users, linked=True, absent=attack.absent)
     facts = drawn.facts_with(

@@ -1,4 +1,4 @@
-"""Who is attacked and what is known of them, drawn once over all shards.
+"""Targets and their known facts, drawn once over all partitions.
 
 Who is eligible, the sample by the hash of ids and each target's facts are functions of one user and
 of what is counted of all: of everybody's levels and days, and of each item's raters.
@@ -30,7 +30,7 @@ from starshade.release.match.match import LinkedShard, LinkedShards
 
 @dataclass(frozen=True, eq=False)
 class AttackedShards(Attacked):
-    """Who is attacked, with what, and what is counted of everybody.
+    """Targets, their known facts, and counts over all users.
 
     `held` (targets, known): which known items the target did rate. `rows` (targets,): the released
     row of each, of ratings beside a release; else none.
@@ -48,7 +48,7 @@ def draw_over(
     targets: int | None,
     seed: int,
 ) -> AttackedShards:
-    """Choose the targets and draw what is known of them, as of one table.
+    """Choose the targets and draw their known facts, as for one table.
 
     Users are numbered over all shards. Beside a release those alone are attacked who have a record.
     """
@@ -64,7 +64,7 @@ def draw_over(
     if not able:
         raise nobody(knowledge)
     tables = {"users": users, "eligible": eligible, "levels": counts.levels, "days": counts.days}
-    job = Job("drawing what is known", _draw, settings)
+    job = Job("drawing known ratings", _draw, settings)
     parts = [part for part in engine.run(job, store, tables) if len(part["users"])]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     ineligible = shards.n_users - able
@@ -79,7 +79,7 @@ def chosen_over(
     eligible: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int64], int]:
     """Return the targets, ascending, and how many users are eligible."""
-    job = Job("choosing whom to attack", _choose, settings)
+    job = Job("choosing targets", _choose, settings)
     parts = list(engine.run(job, store, {"eligible": eligible}))
     if unreleased := sum(int(part["unreleased"][0]) for part in parts):
         note(without_a_record(unreleased))

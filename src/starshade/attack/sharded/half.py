@@ -69,7 +69,7 @@ class PeopleInShards:
     @cached_property
     def _drawn(self) -> tuple[int, NDArray[np.int64]]:
         """How many members there are, and the outsiders, ascending among all users."""
-        job = Job("choosing outsiders", _choose, asdict(self.half))
+        job = Job("choosing non-members", _choose, asdict(self.half))
         parts = list(self.engine.run(job, self.made, {"items": self._marked(True)}))
         members = sum(int(part["members"][0]) for part in parts)
         users, numbers = (
@@ -81,7 +81,7 @@ class PeopleInShards:
         """Count them; see `ClassPredicates.satisfied`."""
         tables = {"users": self._drawn[1], "items": self._marked(self.told.eligible)}
         settings = {"ratings": self.told.knowledge.ratings}
-        job = Job("counting who satisfies predicates", _count, settings, threaded=True)
+        job = Job("counting people who satisfy predicates", _count, settings, threaded=True)
         parts = self.engine.run(job, self.made, tables | predicates.tables)
         return np.asarray(sum(part["satisfied"] for part in parts))
 

@@ -52,7 +52,7 @@ def by_homogeneity(
     return HomogeneityResult(
         **counted.figures,
         **summed_up(counted.figures, shared, further),
-        groups=shards.n_users,
+        classes=shards.n_users,
         averaged=False,
         sensitive=tuple(map(SensitiveItem, attack.sensitive, shares, shares)),
     )
@@ -114,7 +114,7 @@ def by_homogeneity_on_release(
     if not attack.sensitive:
         return found
     # so far it is said of the targets alone
-    job = Job("looking at sensitive items", _rated, {"items": list(attack.sensitive)})
+    job = Job("reading sensitive items", _rated, {"items": list(attack.sensitive)})
     parts = list(engine.run(job, store, {}))
     told = [Alike(*(part[name] for name in ("raters", "low", "high"))) for part in parts]
     given_away = reduce(Alike.__add__, told).given_away(attack.sensitive, parts[0]["sizes"])

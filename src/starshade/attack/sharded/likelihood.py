@@ -61,7 +61,7 @@ def by_likelihood(
         without = weighed.found(absent=True)
         touched += int(without["touched"].sum())
     pooled = weighed.pools.found
-    outcomes = outcomes_of(users, found, without, attack.sure, records, copies, pooled)
+    outcomes = outcomes_of(users, found, without, attack.min_posterior, records, copies, pooled)
     facts = drawn.facts_with(
         outcomes,
         asdict(attack) | {"spread": None},
@@ -98,7 +98,7 @@ class _Weighed:
 
     def found(self, *, absent: bool) -> Array:
         """Weigh every row for every target; where they are there, also among candidates."""
-        settings, how = self.settings | {"absent": absent}, " without the target" * absent
+        settings, how = self.settings | {"absent": absent}, " without the target's record" * absent
         job = Job(f"attacking{how}", _weigh, settings, threaded=True)
         pools: dict[str, NDArray[Any]] = {} if absent else {"place": self.pools.place}
         parts, pooled, sums = [], [], None

@@ -62,7 +62,7 @@ def by_links_on_release(
     linked, counted = people_of(store, engine).linked, counts_of(shards, engine)
     place = profiles.items.indices(shards.items)
     blocks = _LinkedBlocks(**vars(ItemBlocks.of(shards, counted.items)), store=store)
-    job = Job("looking at items", _count, threaded=True)
+    job = Job("reading items", _count, threaded=True)
     parts = list(engine.run(job, blocks, {}))
     found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     counters = Counters.of(profiles)

@@ -77,7 +77,7 @@ def judged_over(
 ) -> Judged:
     """Count who of the drawn groups rated what, as `Judged.of` one table."""
     raters = np.zeros((len(drawn.rows), len(drawn.shown.items)), dtype=np.int64)
-    for part in engine.run(Job("looking into groups", _count), store, {"place": drawn.place}):
+    for part in engine.run(Job("reading classes", _count), store, {"place": drawn.place}):
         raters.ravel()[part["cells"]] += part["raters"]
     return Judged(raters, store.shards.items, support)
 

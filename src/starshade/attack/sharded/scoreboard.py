@@ -93,7 +93,7 @@ class _Scores:
 
     def summaries(self, *, absent: bool) -> NDArray[Any]:
         """Sum up all scores, of each target."""
-        what = "attacking without the target" if absent else "attacking"
+        what = "attacking without the target's record" if absent else "attacking"
         job = Job(what, _score, self.settings | {"absent": absent}, threaded=True)
         parts = self.engine.run(job, self.shards, self.without if absent else self.tables)
         return reduce(merge, (part["summaries"] for part in parts))

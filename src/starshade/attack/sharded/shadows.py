@@ -1,4 +1,4 @@
-"""Attacks on who is in ratings in shards, or in a release of them, by releases of random halves.
+"""Shadow-release attacks on partitioned ratings, or on a release of them.
 
 Ratings that are released as they are stay where they are: a shard leaves out those who are not to
 be in it. The people asked about are fetched, as a table of their own.
@@ -141,19 +141,19 @@ def play_shards(
 
 
 def _refuse_unmade(attack: ShadowAttack[Any], store: AnyShards | LinkedShards) -> None:
-    """Refuse what would need releases that are not made shard by shard."""
+    """Refuse attacks whose shadow releases are not made partition by partition."""
     if not isinstance(store, LinkedShards):
         if attack.method is None:
             return
         raise ConfigError(
-            f"{attack.name}: ratings in shards are attacked as they are, without a method",
+            f"{attack.name}: partitioned ratings are attacked without a method",
             advice="Attack a release of them, or the ratings as one table.",
             setting="method",
         )
     refuse_without_method(attack)
     if not (isinstance(store.shards, Shards) and hasattr(attack.method, "anonymize_shards")):
         raise ConfigError(
-            f"{attack.name}: the method makes no releases of ratings in shards",
+            f"{attack.name}: the method does not support partitioned ratings",
             advice="Give a PredictiveAnonymizer, or attack the ratings as one table.",
         )
 

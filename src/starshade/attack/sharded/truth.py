@@ -37,7 +37,7 @@ def rows_of_targets(
     too_many = ConfigError(
         f"the ratings of {len(users):,} targets take more than the "
         f"{budget.amount(budget.memory())} of memory that may be used",
-        advice=f"Attack fewer{aside('targets')}, or allow more memory{aside('memory')}.",
+        advice=f"Attack fewer targets{aside('targets')}, or allow more memory{aside('memory')}.",
         setting="targets",
     )
     rows = rows_of(shards, engine, users, "fetching the targets' ratings", too_many=too_many)

@@ -1,4 +1,4 @@
-"""How few facts suffice on *this* data: what its sparsity makes of Theorems 2 and 3 (NS §4.2)."""
+"""Numbers of facts that suffice by Theorems 2 and 3 for the sparsity of these data (NS §4.2)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Support = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class FewFacts:
-    """What one strictness and one ε come to.
+    """Number of facts for one strictness and one ε.
 
     `strictness`: what counts as one attribute agreeing; a fact must be as close to the truth.
     `eps`: the adversary fails with at most this probability. `threshold`: t = 1-ε-δ: at most a
@@ -73,24 +73,23 @@ class FewFacts:
     def __str__(self) -> str:
         if self.facts is None:
             printed = (
-                f"Counting {self.strictness}, more than {self.eps:.0%} of the records have a near "
-                "twin: Theorem 2 says nothing."
+                f"Strictness {self.strictness}: more than {self.eps:.0%} of records have a near "
+                "twin, so Theorem 2 does not apply."
             )
         else:
             printed = (
-                f"Counting {self.strictness}, at most {self.crowded:.1%} of the records have "
-                f"another one with Sim above {self.threshold:.3f}, so the data are "
-                f"({self.threshold:.3f}, {self.eps:g})-sparse: by Theorem 2 as printed "
-                f"{self.facts:,} facts about a person single out their record among "
-                f"{self.records:,} with probability {1 - self.eps:.0%} or more, and by Theorem 3 "
-                f"{self.lineup_facts:,} leave a lineup of {_LINEUP}; "
-                f"{_who_has(self.users_with_printed_facts, self.facts)}."
+                f"Strictness {self.strictness}: at most {self.crowded:.1%} of records have a "
+                f"neighbour with Sim above {self.threshold:.3f}, so the data are "
+                f"({self.threshold:.3f}, {self.eps:g})-sparse. By Theorem 2 as printed, "
+                f"{self.facts:,} facts single out a record among {self.records:,} with probability "
+                f"{1 - self.eps:.0%} or more; by Theorem 3, {self.lineup_facts:,} leave a lineup "
+                f"of {_LINEUP}; {_who_has(self.users_with_printed_facts, self.facts)}."
             )
         if self.proven_facts is None:
-            return f"{printed} Too many records are covered by a longer one to prove as much."
+            return f"{printed} Too many records are covered by a longer one for a proof."
         return (
-            f"{printed} Proven, as long records may cover short ones, is that "
-            f"{self.proven_facts:,} facts single out all but {2 * self.eps:.0%} (of all users); "
+            f"{printed} Proven, even if long records cover short ones: {self.proven_facts:,} facts "
+            f"single out all but {2 * self.eps:.0%} of users; "
             f"{_who_has(self.users_with_facts, self.proven_facts)}. Attacks need fewer."
         )
 
@@ -99,12 +98,12 @@ def _who_has(share: float | None, facts: int) -> str:
     return (
         f"{share:.1%} of the users have {facts:,} ratings or more"
         if share
-        else (f"but nobody has {facts:,} ratings, so this says nothing here")
+        else f"but no user has {facts:,} ratings, so this does not apply"
     )
 
 
 @typed
-@announced("how few facts suffice")
+@announced("computing the number of facts")
 def few_facts(
     ratings: Ratings | Shards,
     sparsity: SparsityResult,
@@ -112,10 +111,10 @@ def few_facts(
     eps: tuple[float, ...] = (0.01, 0.05, 0.1),
     engine: Engine | None = None,
 ) -> tuple[FewFacts, ...]:
-    """Tell how many facts the theorems ask for on these ratings.
+    """Return the numbers of facts that the theorems require on these ratings.
 
     For each strictness and ε the largest δ is taken with which the data are (1-ε-δ, ε)-sparse:
-    it asks for the fewest facts.
+    it requires the fewest facts.
 
     Parameters
     ----------
@@ -126,7 +125,7 @@ def few_facts(
     eps : tuple of float
         Each above 0 and below 1.
     engine : Engine, optional
-        Who works on shards; None: this process, without a journal.
+        Execution engine for partitions; None: this process, without a journal.
 
     Raises
     ------
@@ -143,11 +142,11 @@ def few_facts(
     """
     for value in np.atleast_1d(numbers("eps", eps)).tolist():
         if not 0 < value < 1:
-            raise ConfigError(f"eps {value}: above 0 and below 1")
+            raise ConfigError(f"eps {value}: must be above 0 and below 1")
     if sparsity.digest != digest_of_any(ratings):
         raise ConfigError(
-            f"the sparsity is that of other ratings ({sparsity.records:,} records) than these "
-            f"({ratings.n_users:,} users)",
+            f"the sparsity belongs to other ratings ({sparsity.records:,} records; these have "
+            f"{ratings.n_users:,} users)",
             advice="Measure it on the same table: Sparsity().run(ratings).",
         )
     if isinstance(ratings, Shards):
@@ -208,7 +207,7 @@ def _threshold(likeness: NDArray[np.float64], eps: float, *, exact: bool) -> tup
 
 
 def facts_bound(records: int, eps: float, delta: float) -> float:
-    """Theorems 1, 2 and 4: m = (ln N - ln ε) / -ln(1-δ), before rounding up.
+    """Return the bound of Theorems 1, 2 and 4, m = (ln N - ln ε) / -ln(1-δ), unrounded.
 
     With so many facts, with probability at least 1-ε no record that matches them all differs
     from the target's in more than Sim 1-ε-δ allows (Theorem 1). Where the data are
@@ -230,7 +229,7 @@ def facts_bound(records: int, eps: float, delta: float) -> float:
 
 @typed
 def facts_needed(records: int, eps: float, delta: float) -> int:
-    """Theorems 1, 2 and 4: the facts that suffice; `facts_bound` rounded up.
+    """Return the facts that suffice by Theorems 1, 2 and 4: `facts_bound` rounded up.
 
     Examples
     --------
@@ -241,7 +240,7 @@ def facts_needed(records: int, eps: float, delta: float) -> int:
 
 
 def lineup_bound(records: int, lineup: int, delta: float) -> float:
-    """Theorem 3: m = ln(N/(k-1)) / ln(1/(1-δ)), before rounding up.
+    """Return the bound of Theorem 3, m = ln(N/(k-1)) / ln(1/(1-δ)), unrounded.
 
     On (1-ε-δ, ε)-sparse data so many facts leave at most k-1 false matches on average: the
     target is one of a lineup of k, named rightly with probability 1/k, and at most log2(k) bits
@@ -261,7 +260,7 @@ def lineup_bound(records: int, lineup: int, delta: float) -> float:
 
 @typed
 def lineup_facts(records: int, lineup: int, delta: float) -> int:
-    """Theorem 3: the facts that suffice; `lineup_bound` rounded up.
+    """Return the facts that suffice by Theorem 3: `lineup_bound` rounded up.
 
     Examples
     --------
@@ -273,7 +272,7 @@ def lineup_facts(records: int, lineup: int, delta: float) -> int:
 
 @typed
 def sample_sparsity(delta: float, share: float, gamma: float) -> float:
-    """Theorem 5: the δ' = δγ/λ that a random 1/λ of data that are not (ε,δ)-sparse fails.
+    """Return the δ' = δγ/λ of Theorem 5, for random samples of a share 1/λ.
 
     Data that are not (ε,δ)-sparse have random samples of a share 1/λ that are not
     (ε, δγ/λ)-sparse, with probability at least 1-γ. Read backwards: a sparse sample was very
@@ -299,18 +298,18 @@ def sample_sparsity(delta: float, share: float, gamma: float) -> float:
     0.0025
     """
     if not 0 <= delta <= 1:
-        raise ConfigError(f"delta {delta}: from 0 to 1")
+        raise ConfigError(f"delta {delta}: must be from 0 to 1")
     for name, value in (("share", share), ("gamma", gamma)):
         if not 0 < value <= 1:
-            raise ConfigError(f"{name} {value}: above 0, at most 1")
+            raise ConfigError(f"{name} {value}: must be above 0 and at most 1")
     return delta * gamma * share
 
 
 def _inside(name: str, value: float) -> None:
     if not 0 < value < 1:
-        raise ConfigError(f"{name} {value}: above 0 and below 1")
+        raise ConfigError(f"{name} {value}: must be above 0 and below 1")
 
 
 def _whole(name: str, value: int, least: int) -> None:
     if isinstance(value, bool) or not float(value).is_integer() or value < least:
-        raise ConfigError(f"{name} {value}: a whole number, at least {least}")
+        raise ConfigError(f"{name} {value}: must be a whole number, at least {least}")

@@ -1,4 +1,4 @@
-"""What it tells an adversary that somebody rated one item (NS Fig 7)."""
+"""Information gain of one known item (NS Fig 7)."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _RANKS = 200  # of the curve in to_dict, spaced evenly on a logarithmic axis
 
 @dataclass(frozen=True, eq=False)
 class InformationGain(Shown):
-    """Bits that one known item is worth, from the most rated item down.
+    """Information gain of one known item in bits, from the most rated item down.
 
-    `records`: N: before, log2(N) bits are missing. `day_error`: None: the data have no dates.
+    `records`: N; the initial entropy is log2(N) bits. `day_error`: None: the data have no dates.
     `support` (n_ranks,): raters of the item at each rank; items without raters have no rank.
     `rated` (n_ranks,): knowing that the target rated it: log2(N / raters). `with_rating`,
     `with_day` (n_ranks,): knowing also the rating (or the day) within the error: log2(N / raters
@@ -58,7 +58,7 @@ class InformationGain(Shown):
         return np.unique(np.round(np.geomspace(1, n, min(n, _RANKS)))).astype(np.int64)
 
     def curves(self) -> dict[str, NDArray[np.float64]]:
-        """Return the curves by name, in the words of the figure."""
+        """Return the curves by name, as in the figure."""
         curves = {
             "rated at all": self.rated,
             f"rating ±{self.rating_error:g}": self.with_rating,
@@ -85,25 +85,24 @@ class InformationGain(Shown):
 
     def __str__(self) -> str:
         if not len(self.support):
-            return "No item was rated: nothing to be known."
+            return "No item was rated, so no rating can be known."
         middle = len(self.support) // 2
         return (
-            f"Of the {np.log2(self.records):.1f} bits that single out one of {self.records:,} "
-            f"people, knowing that somebody rated the most rated item gives {self.rated[0]:.1f}, "
-            f"the item in the middle of the ranking {self.rated[middle]:.1f}; with the rating "
-            f"within {self.rating_error:g}, {self.with_rating[0]:.1f} and "
-            f"{self.with_rating[middle]:.1f}."
+            f"To single out one of {self.records:,} people takes {np.log2(self.records):.1f} bits. "
+            f"Knowing that a person rated the most rated item gives {self.rated[0]:.1f} bits, the "
+            f"median item {self.rated[middle]:.1f}; with the rating within "
+            f"{self.rating_error:g}, {self.with_rating[0]:.1f} and {self.with_rating[middle]:.1f}."
         )
 
     def plot(self) -> Chart:
-        """Draw how many bits one known item is worth, from the most rated down (NS Fig 7)."""
+        """Draw the information gain of one item, from the most rated down (NS Fig 7)."""
         ranks = self.shown_ranks().tolist()
         curves = {
             name: [(rank, float(bits[rank - 1])) for rank in ranks]
             for name, bits in self.curves().items()
         }
         return curve_chart(
-            "What one known rating is worth",
+            "Information gain of one known rating",
             f"{counted(self.records, 'person', 'people')}; "
             f"{np.log2(self.records):.1f} bits single out one of them",
             curves,
@@ -113,7 +112,7 @@ class InformationGain(Shown):
 
     @property
     def found(self) -> tuple[Figure, ...]:
-        """What the most rated item is worth, by what is known of it."""
+        """Information gain of the most rated item, by knowledge."""
         if not len(self.support):
             return ()
         return tuple(
@@ -122,11 +121,11 @@ class InformationGain(Shown):
         )
 
     def _headline(self) -> str:
-        return "What one known rating is worth"
+        return "Information gain of one known rating"
 
 
 @typed
-@announced("what one rating is worth")
+@announced("computing information gain")
 def information_gain(
     ratings: Ratings | Shards,
     *,
@@ -134,22 +133,22 @@ def information_gain(
     day_error: int = 14,
     engine: Engine | None = None,
 ) -> InformationGain:
-    """Compute what knowing one item tells, for every item by rank.
+    """Compute the information gain of knowing one item, for every item by rank.
 
     Parameters
     ----------
     ratings : Ratings or Shards
-        Of a store of shards some items are looked at together; the answer is that of one table.
+        A partitioned store is read in blocks of items; the result equals that of one table.
     rating_error : float or None
         None: a quarter of the scale's width (one star on 1-5).
     day_error : int
     engine : Engine, optional
-        Who works on shards; None: this process, without a journal.
+        Execution engine for partitions; None: this process, without a journal.
 
     Raises
     ------
     ConfigError
-        An error below 0, days that are not whole, or a table without users.
+        An error below 0, a fractional number of days, or a table without users.
 
     Notes
     -----
@@ -167,11 +166,11 @@ def information_gain(
     """
     error = about_one_star(ratings.scale) if rating_error is None else rating_error
     if not error >= 0:
-        raise ConfigError(f"rating_error {error}: at least 0")
+        raise ConfigError(f"rating_error {error}: must be at least 0")
     if not (0 <= day_error <= UNKNOWN_DAY and day_error % 1 == 0):
-        raise ConfigError(f"day_error {day_error}: whole days, 0 to {UNKNOWN_DAY}")
+        raise ConfigError(f"day_error {day_error}: must be whole days from 0 to {UNKNOWN_DAY}")
     if not ratings.n_users:
-        raise ConfigError("a table without users: nobody to know anything about")
+        raise ConfigError("information gain: the table has no users")
     told = {"rating_error": float(error), "day_error": int(day_error)}
     if isinstance(ratings, Shards):
         support, bits = _of_shards(ratings, engine or Local(), told)
@@ -197,7 +196,7 @@ def _of_shards(
 ) -> tuple[NDArray[np.int64], Tables]:
     """Look at the raters of some items at a time, in whatever shards they are."""
     support = counts_of(shards, engine).items
-    job = Job("what one rating is worth", _bits, settings, threaded=True)
+    job = Job("computing information gain", _bits, settings, threaded=True)
     blocks = ItemBlocks.of(shards, support)
     parts = list(engine.run(job, blocks, {"levels": shards.levels}))
     return support, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

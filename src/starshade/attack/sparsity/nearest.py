@@ -1,4 +1,4 @@
-"""Who is most like a record: in a table, and over all shards of a store."""
+"""Nearest neighbours of records: in a table, and over all partitions of a store."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def nearest_records(
     A column for each strictness: rated by both; ratings close as well; days close as well.
     """
     rows, likeness = _rows(ratings), _likeness(ratings, rating_error, day_error)
-    with task("seeking nearest neighbours", len(users)) as step:
+    with task("computing nearest neighbours", len(users)) as step:
         parts = []
         for start in range(0, len(users), _BATCH):
             batch = users[start : start + _BATCH]

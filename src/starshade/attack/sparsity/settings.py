@@ -1,4 +1,4 @@
-"""What can be set of the search for nearest neighbours."""
+"""Settings of the nearest-neighbour search."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ class SparsitySettings:
     """NS §3; definitions, "sparsity"."""
 
     targets: int | None = settable(
-        "Records looked at",
-        "Records whose nearest neighbour is sought, a seeded sample.",
+        "Sampled records",
+        "Number of records whose nearest neighbour is computed (a seeded sample).",
         default=2000,
         least=1,
         unset="all",
     )
     rating_error: float | None = settable(
-        "Ratings that are alike",
-        "Ratings within this much are close.",
+        "Tolerance of ratings",
+        "Largest difference at which two ratings count as close.",
         default=None,
         least=0,
         unset="a quarter of the scale's width",
         unit="ratings",
     )
     day_error: int = settable(
-        "Days that are alike",
-        "Days within this many are close; an unknown day is close to none.",
+        "Tolerance of dates (days)",
+        "Largest difference at which two days count as close; an unknown day never does.",
         default=14,
         least=0,
         most=65535,

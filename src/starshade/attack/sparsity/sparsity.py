@@ -34,7 +34,7 @@ _GRID = tuple(i / 40 for i in range(41))
 
 
 def about_one_star(scale: Scale) -> float:
-    """Return what ±1 on 1-5 comes to on a scale: a quarter of its width.
+    """Return the equivalent of ±1 on 1-5 on a scale: a quarter of its width.
 
     >>> about_one_star(Scale(1, 5, 1)), about_one_star(Scale(-10, 10))
     (1.0, 5.0)
@@ -44,7 +44,7 @@ def about_one_star(scale: Scale) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """How like its nearest neighbour each record is, in one strictness.
+    """Similarity of each record to its nearest neighbour, at one strictness.
 
     `name`: what two records must have in common: "rated", "ratings ±1", "ratings ±1, days ±14".
     `similarity` (targets,): highest Sim to another record, one per record looked at; internal.
@@ -80,22 +80,22 @@ class Neighbours:
 
 _DELTA = Figure(
     "delta",
-    "Records with another one that shares more than half",
+    "Records with a neighbour that shares more than half",
     "share",
     False,
-    "Low: a handful of facts stands for one person.",
+    "Low: a few facts identify a person.",
     "NS §3, Def 1",
 )
 
 
 @dataclass(frozen=True)
 class SparsityResult(Shown):
-    """What `Sparsity` found.
+    """Result of `Sparsity`: nearest-neighbour similarities.
 
     Attributes
     ----------
     records, targets : int
-        Users of the table; those whose nearest neighbour was sought.
+        Users of the table; those whose nearest neighbour was computed.
     neighbours : tuple of Neighbours
         From the weakest to the strictest; without dates the strictest is missing.
     rating_error : float
@@ -122,7 +122,7 @@ class SparsityResult(Shown):
 
     @property
     def exact(self) -> bool:
-        """Whether every record was looked at, so that shares are counts and not estimates."""
+        """Whether all records were tested, so that shares are counts and not estimates."""
         return self.targets == self.records
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,49 +132,48 @@ class SparsityResult(Shown):
     def __str__(self) -> str:
         deltas = "; ".join(f"{curve.delta(0.5)} ({curve.name})" for curve in self.neighbours)
         return (
-            f"Of {counted(self.targets, 'record')}, each compared with all "
-            f"{self.records:,}, so many have "
-            f"another one that shares more than half of what either rated: {deltas}. The fewer, "
-            "the more a handful of facts stands for one person."
+            f"Records with a neighbour that shares more than half of the items that either rated: "
+            f"{deltas}. Tested on {counted(self.targets, 'record')}, each compared with all "
+            f"{self.records:,}. The lower the share, the fewer facts identify a person."
         )
 
     def plot(self) -> Chart:
-        """Draw how many records have a neighbour so much alike (NS Fig 1)."""
+        """Draw the share of records by nearest-neighbour similarity (NS Fig 1)."""
         curves = {}
         for curve in self.neighbours:
             rates = [(x, curve.at_least(x)) for x in _GRID]
             curves[curve.name] = [(x, rate.rate, rate.low, rate.high) for x, rate in rates]
         return curve_chart(
-            "How alike a record and its nearest neighbour are",
+            "Similarity to the nearest neighbour",
             f"{self.targets:,} of {counted(self.records, 'record')}; a low "
-            "curve: records are alone",
+            "curve: records are unique",
             curves,
-            Axis("similarity, of what either rated"),
+            Axis("similarity, over items that either rated"),
             Axis("share of records with such a neighbour", share=True),
         )
 
     @property
     def found(self) -> tuple[Figure, ...]:
-        """How many records are not alone, by what counts as shared."""
+        """Records with a similar neighbour, by strictness."""
         named = ((curve, f"{_DELTA.title}: {curve.name}") for curve in self.neighbours)
         return tuple(replace(_DELTA, title=title).of(curve.delta(0.5)) for curve, title in named)
 
     def _headline(self) -> str:
-        return "How alone records are"
+        return "Sparsity: similarity to the nearest neighbour"
 
 
 @dataclass(frozen=True)
 class Sparsity(SparsitySettings):
-    """Find out how like its nearest neighbour a record is.
+    """Measure the similarity of records to their nearest neighbour.
 
-    Sparse data have no crowd to hide in: for most records there is no other that shares even
-    half of the items. Two records share an item when both rated it; more strictly, when their
-    ratings are also close; most strictly, when the days are close as well.
+    In sparse data most records have no neighbour that shares even half of the items. Two records
+    share an item when both rated it; more strictly, when their ratings are also close; most
+    strictly, when the days are close as well.
 
     Parameters
     ----------
     targets : int or None
-        Records whose neighbours are sought, a seeded sample; None: all. Each is compared with
+        Number of records to test, a seeded sample; None: all. Each is compared with
         every other record of the table.
     rating_error : float or None
         Ratings within this much are close; None: a quarter of the scale's width (one star on
@@ -205,19 +204,19 @@ class Sparsity(SparsitySettings):
         check(self)
 
     @typed
-    @announced("how alone records are")
+    @announced("measuring sparsity")
     def run(
         self, ratings: Ratings | Shards, *, rng: Rng = None, engine: Engine | None = None
     ) -> SparsityResult:
-        """Seek the nearest neighbours.
+        """Compute the nearest neighbours.
 
         Parameters
         ----------
         ratings : Ratings or Shards
-            A store of shards is looked at shard by shard; the answer is that of one table.
+            A partitioned store is read partition by partition; the result equals that of one table.
         rng : int, Generator or None
         engine : Engine, optional
-            Who works on shards; None: this process, without a journal.
+            Execution engine for partitions; None: this process, without a journal.
 
         Raises
         ------
@@ -225,7 +224,7 @@ class Sparsity(SparsitySettings):
             A table without users.
         """
         if not ratings.n_users:
-            raise ConfigError("a table without users has no neighbours")
+            raise ConfigError("sparsity: the table has no users")
         seed = resolve_seed(rng)
         started = perf_counter()
         error = about_one_star(ratings.scale) if self.rating_error is None else self.rating_error

@@ -1,4 +1,4 @@
-"""Whose record was singled out: what is known of the target against what the interface tells."""
+"""Re-identification of singled-out records by known attributes of the target."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _background(
     return Background(
         attributes=attributes,
         breached=wilson(int((one & at_risk).sum()), n),
-        mistaken=wilson(int((one & ~at_risk).sum()), n),
+        wrong=wilson(int((one & ~at_risk).sum()), n),
         one_condition=wilson(int(((conditions == 1) & at_risk).sum()), n),
         queries=float(sum(agree.mean() for agree in agreeing[:-1])),
     )
@@ -141,15 +141,15 @@ def _spelled(background: tuple[str, ...], known: pa.Table | None) -> tuple[str, 
     if known is None:
         raise ConfigError(
             f"{called('background')}: the ratings have no personal attributes",
-            advice=f"Give a file of them{aside('users', 'FILE')}, or leave the background out.",
+            advice=f"Give a file of them{aside('users', 'FILE')}, or omit the background.",
         )
     names, spelled = known.column_names, []
     for name in background:
         found = attribute_called(name, names)
         if found is None:
             raise ConfigError(
-                f"{called('background')}: there is no personal attribute {name!r}",
-                advice=f"{did_you_mean(name, names)}There are {', '.join(names)}.",
+                f"{called('background')}: unknown personal attribute {name!r}",
+                advice=f"{did_you_mean(name, names)}Allowed: {', '.join(names)}.",
             )
         spelled.append(found)
     return tuple(spelled)

@@ -1,4 +1,4 @@
-"""`TrackerResult`: whom counts alone single out, and of whom everything can then be asked."""
+"""`TrackerResult`: people singled out by COUNT queries, and re-identified by attributes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from starshade.attack.result import CREDIT, INELIGIBLE, RECORDS, TARGETS
 from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate, Renamed, Table
 from starshade.plain import counted
 
 #: item (its place among the released ones) and predicate, as SQL has it
@@ -16,46 +16,49 @@ Condition = tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True)
-class Background:
-    """What an adversary achieves who knows some personal attributes of the target.
+class Background(Renamed):
+    """Results of an adversary who knows some personal attributes of the target.
 
-    `attributes`: the attributes known. `breached`: share of targets who are at risk and of whom no
-    other person at risk has the same attributes: the one condition that fits is theirs. `mistaken`:
-    share of targets who are not at risk, while exactly one person at risk has the same attributes:
-    the adversary would take that person for the target. `one_condition`: share of targets of whom
-    exactly one condition agrees, counting conditions and not the people they single out: the other
-    reading of KL §1.1. A person whom a condition singles out with a predicate to spare is singled
-    out by others too, so this is near 0. `queries`: queries for an attribute that it takes to
-    verify a target, on average.
+    `attributes`: the attributes known. `breached`: share of targets at risk whose attributes are
+    unique among the people at risk: re-identification. `wrong`: share of targets not at risk, while
+    exactly one person at risk has the same attributes: a wrong re-identification. `one_condition`:
+    share of targets with exactly one agreeing condition, counting conditions instead of people: the
+    other reading of KL §1.1. A person singled out by a condition with a redundant predicate is
+    singled out by others too, so this is near 0. `queries`: mean number of attribute queries to
+    verify a target.
     """
 
     attributes: tuple[str, ...]
     breached: Rate
-    mistaken: Rate
+    wrong: Rate
     one_condition: Rate
     queries: float
 
 
 _AT_RISK = Figure(
-    "at_risk", "Singled out by counts", "share", True, "High: some count is one person's."
+    "at_risk",
+    "Singled out by COUNT queries",
+    "share",
+    True,
+    "High: some COUNT query isolates the person.",
 )
 _BREACHED = Figure(
     "breached",
-    "Recognised",
+    "Re-identification",
     "share",
     True,
-    "High: all else that the interface tells of them is then known.",
+    "High: all attributes that the interface returns for the person become known.",
 )
 _BY = Figure("by_length", "People singled out", "count", True)
 _QUERIES = Figure("queries", "COUNT queries", "count")
-_EMPTY = Figure("empty", "Queries that rest on no record", "count")
-_REFUSED = Figure("refused", "Queries that are refused", "count", False)
-_FEWEST = Figure("fewest", "Fewest records that an answer rests on", "count", False)
+_EMPTY = Figure("empty", "Queries without a matching record", "count")
+_REFUSED = Figure("refused", "Refused queries", "count", False)
+_FEWEST = Figure("fewest", "Fewest records behind an answer", "count", False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrackerResult(Found):
-    """What asking counts came to (definitions, "tracker").
+    """Result of the tracker attack (definitions, "tracker").
 
     Attributes
     ----------
@@ -64,32 +67,32 @@ class TrackerResult(Found):
     records : int
         Records behind the interface.
     targets, ineligible : int
-        People attacked, and users of the original who have no record. Without the link of a
-        release the people attacked are its records.
+        People attacked, and users of the original without a record. Without the link of a
+        release its records are attacked.
     credit : {"linked", "compatible"}
     at_risk : Rate
-        Share of targets whom some condition singles out: its COUNT is 1, and the 1 is theirs.
+        Share of targets singled out by some condition: its COUNT is 1 and counts the target.
     by_length : tuple of int
-        Targets at risk by how many predicates are enough: 1, 2, …
+        Targets at risk by number of conditions needed: 1, 2, …
     backgrounds : tuple of Background
-        One for each number of known attributes, in the order they were given; a single one with
-        none where none were given.
+        One for each number of known attributes, in the given order; a single one without any
+        where none were given.
     queries : int
-        COUNT queries that were asked.
+        Number of COUNT queries.
     empty, refused : int
-        Of them those that rest on no record, and on fewer than the interface answers for.
+        Queries without a matching record, and queries that the interface refused.
     fewest : int or None
-        The fewest records, above 0, that an answer rested on; None if all were empty or refused.
+        The fewest records, above 0, behind an answer; None if all were empty or refused.
     floor : int
-        The interface refuses what rests on 1 to floor - 1 records; 1: it refuses nothing.
+        The interface refuses answers based on 1 to floor - 1 records; 1: it refuses none.
     items : int
-        Items that were asked about, the most rated ones.
+        Items queried, the most rated ones.
     complete : bool
-        Whether every condition on all items was asked, or the queries ran out.
-    unasked : tuple of str
-        Known attributes that the interface does not have, so nothing could be verified by them.
+        Whether every condition on all items was queried; else the queries ran out.
+    not_queried : tuple of str
+        Known attributes that the interface does not have and that verify nothing.
     singled : dict
-        Target → the shortest condition that singles them out; in memory alone.
+        Target → the shortest isolating condition; never part of `to_dict`.
     """
 
     at_risk: Rate
@@ -102,7 +105,7 @@ class TrackerResult(Found):
     floor: int
     items: int
     complete: bool
-    unasked: tuple[str, ...]
+    not_queried: tuple[str, ...]
     singled: dict[int, Condition] = field(repr=False)
 
     @property
@@ -124,7 +127,7 @@ class TrackerResult(Found):
         question = (
             f"{self.attack} on {counted(self.records, 'record')} behind a query interface: "
             f"{every} of up to {longest} predicate{'s' * (longest != 1)} on the "
-            f"{counted(self.items, 'most rated item')} (rated so, rated at all, not rated), "
+            f"{counted(self.items, 'most rated item')} (value, rated, not rated), "
             f"{self.queries:,} COUNT queries."
         )
         return f"{question} {self._result()}{self._verified()}"
@@ -132,39 +135,37 @@ class TrackerResult(Found):
     def _result(self) -> str:
         if self.at_risk.rate:
             return (
-                f"Counts alone single out {self.at_risk} of the people: some condition holds for "
-                "one person only, and every further query with it is about that person."
+                f"COUNT queries alone single out {self.at_risk} of people: some condition holds "
+                "for one person only, so further queries with it return that person's attributes."
             )
-        text = "No count singles anybody out"
+        text = "No COUNT query singles out a person"
         if self.fewest is not None:
-            text += f": the fewest records that an answer rested on are {self.fewest:,}"
+            text += f": the fewest records behind an answer are {self.fewest:,}"
         if self.refused:
             text += (
                 f"; {counted(self.refused, 'query', 'queries')} on fewer than "
-                f"{self.floor:,} refused"
+                f"{self.floor:,} records refused"
             )
         return f"{text}."
 
     def _verified(self) -> str:
-        missing = (
-            f" The interface has no {', '.join(self.unasked)} to verify by." if self.unasked else ""
-        )
+        names = ", ".join(self.not_queried)
+        missing = f" Attributes missing from the interface: {names}." if names else ""
         if not self.at_risk.rate:
             return missing
         last = self.backgrounds[-1]
         if not last.attributes:
             return (
-                " Which of them is the target shows once personal attributes of the target are "
-                "known (background)." + missing
+                " Known personal attributes of the target (background) are needed to re-identify "
+                "them." + missing
             )
         text = (
-            f" Somebody who knows a person's {_listed(last.attributes)} finds that exactly one of "
-            f"those singled out has the same, and it is that person, in {last.breached} of the "
-            "cases: whatever else the interface tells of that one record is then known about the "
-            "person."
+            f" An adversary who knows a person's {_listed(last.attributes)} re-identifies "
+            f"{last.breached}: exactly one person singled out has these attributes, and it is the "
+            "target. All other attributes of the record are then known."
         )
-        if last.mistaken.rate:
-            text += f" In {last.mistaken} of the cases the one that fits is somebody else."
+        if last.wrong.rate:
+            text += f" {last.wrong} are re-identified wrongly."
         return text + missing
 
     @property
@@ -176,9 +177,9 @@ class TrackerResult(Found):
             INELIGIBLE.of(self.ineligible or None),
             _AT_RISK.of(self.at_risk, people=self.targets),
             *(
-                replace(_BREACHED, title=f"Recognised, knowing {_listed(known.attributes)}").of(
-                    known.breached
-                )
+                replace(
+                    _BREACHED, title=f"Re-identification, knowing {_listed(known.attributes)}"
+                ).of(known.breached)
                 for known in self.backgrounds
                 if known.attributes
             ),
@@ -188,44 +189,44 @@ class TrackerResult(Found):
                 if people
             ),
             *self._of(_QUERIES, _EMPTY),
-            replace(_REFUSED, meaning=f"They rest on fewer than {self.floor:,} records.").of(
-                self.refused or None
-            ),
+            replace(
+                _REFUSED, meaning=f"Their answers are based on fewer than {self.floor:,} records."
+            ).of(self.refused or None),
             *self._of(_FEWEST, CREDIT),
         )
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Whose record it is, by what is known of the target."""
+        """Re-identification by known attributes."""
         if not self.backgrounds[-1].attributes:
             return ()
         rows = (
             (
                 " + ".join(known.attributes),
                 str(known.breached),
-                str(known.mistaken),
+                str(known.wrong),
                 f"{known.queries:,.1f}",
             )
             for known in self.backgrounds
         )
         head = (
-            "known of the target",
-            "one fits, and it is theirs (breached)",
-            "one fits: mistaken",
-            "further queries each",
+            "known attributes",
+            "correct (breached)",
+            "wrong",
+            "further queries per target",
         )
-        return (Table("Whose record it is", head, tuple(rows)),)
+        return (Table("Re-identification by known attributes", head, tuple(rows)),)
 
     def plot(self) -> Chart:
-        """Draw who is singled out, and who is recognised by what is known of them."""
+        """Draw the shares of people singled out and re-identified."""
         return found_chart(
-            f"What {self.attack} finds",
-            f"{counted(self.records, 'record')}, {self.queries:,} counts asked",
+            f"Results of the attack {self.attack}",
+            f"{counted(self.records, 'record')}, {self.queries:,} COUNT queries",
             self.found,
         )
 
     def _headline(self) -> str:
-        return f"{self.attack}: {self.at_risk.rate:.1%} of the people are singled out by counts"
+        return f"COUNT queries single out {self.at_risk.rate:.1%} of people"
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -41,14 +41,13 @@ from starshade.stats import wilson
 
 @dataclass(frozen=True)
 class TrackerAttack(TrackerAttackSettings, Attack[TrackerResult]):
-    """Single people out by counting, then ask about them.
+    """Single people out by COUNT queries, then query their attributes.
 
-    The adversary cannot see the data, only ask: how many records have these ratings? They ask
-    COUNT of conjunctions of conditions on items until one holds for a single person. That
-    condition is the *tracker*: whatever aggregate is asked with it is a fact about that person.
-    Whose it is they find out by asking for what they know of the target (the background: age,
-    city, …): if exactly one of those singled out has the same, everything else the interface
-    tells of that record is the target's.
+    The adversary cannot see the data, only query it. They send COUNT queries of conjunctions of
+    conditions on items until one holds for a single person. That condition is the *tracker*: every
+    aggregate with it is a fact about that person. To re-identify the person, they query the
+    attributes that they know of the target (the background: age, city, …). If exactly one person
+    singled out has these attributes, all other attributes of that record are the target's.
 
     Parameters
     ----------
@@ -56,11 +55,11 @@ class TrackerAttack(TrackerAttackSettings, Attack[TrackerResult]):
         Predicates in a conjunction, at most; each on another item: ``= v``, ``IS NULL`` or
         ``IS NOT NULL``. 1 to 16.
     background : sequence of str, or None
-        Personal attributes of the target that the adversary knows, in the order that they ask
-        for them. Without any it is only counted whom a condition singles out.
+        Known personal attributes of the target, in the order of the queries. Without any, only
+        singling out is measured.
     queries : int
-        COUNT queries at most. Conditions are asked item by item, the most rated first, so on
-        wide data they are about the most rated items.
+        Maximum number of COUNT queries. Conditions are queried item by item, the most rated
+        first, so on wide data they concern the most rated items.
 
     Raises
     ------
@@ -69,19 +68,19 @@ class TrackerAttack(TrackerAttackSettings, Attack[TrackerResult]):
 
     Notes
     -----
-    A person is *at risk* when some condition has COUNT 1 and is theirs, and *breached* when among
-    all those whom conditions single out exactly one agrees with them on the background, and it
-    is they. KL may be read as exactly one *condition*; but the paper's tuple 1 is singled out
-    by dozens, all of them about the same record, which the adversary sees. So records are
-    counted; `Background.one_condition` has the other reading.
+    A person is *at risk* when some condition has COUNT 1 and counts them, and *breached* when
+    exactly one of all people singled out agrees with them on the background, and it is the target.
+    KL may be read as exactly one *condition*; but the paper's tuple 1 is singled out by dozens,
+    all of the same record, which the adversary sees. So records are counted;
+    `Background.one_condition` has the other reading.
 
     Nothing is added to a condition that rests on no record or on one: the answer is known.
 
     On a release the interface is the guarded one of ``starshade query``: what rests on fewer
     than the k records that the release claims is refused, and a condition counts as singling
     somebody out when the answer rests on one record. A record is behind an answer when its cells
-    may satisfy the condition. Without a link the targets are the records themselves. Knowledge is
-    of no influence, and no targets are chosen: everybody is attacked at once.
+    may satisfy the condition. Without a link the targets are the records themselves. Knowledge
+    has no influence, and no targets are chosen: all people are attacked at once.
 
     Examples
     --------
@@ -95,12 +94,12 @@ class TrackerAttack(TrackerAttackSettings, Attack[TrackerResult]):
         names = self.background or ()
         object.__setattr__(self, "background", names)
         if len(set(names)) < len(names):
-            raise ConfigError(f"{called('background')}: an attribute is named more than once")
+            raise ConfigError(f"{called('background')}: an attribute is listed more than once")
 
     def _run(
         self, data: Ratings | Release, knowledge: Knowledge, request: Request
     ) -> TrackerResult:
-        request.refuse_targets("the tracker attack counts everybody at once")
+        request.refuse_targets("the tracker attack counts all people at once")
         started = perf_counter()
         view = look(data, request.original, request.link)
         if not view.original.n_ratings or not view.cells.n_records:
@@ -128,7 +127,7 @@ class TrackerAttack(TrackerAttackSettings, Attack[TrackerResult]):
             floor=floor,
             items=items_used,
             complete=not counts[STOPPED],
-            unasked=verified.unasked,
+            not_queried=verified.unasked,
             singled=_conditions(verified.row, singled, items, view.truth().levels),
             seconds=perf_counter() - started,
             config={**asdict(self), "background": list(self.background or ())},
@@ -139,7 +138,7 @@ class TrackerAttack(TrackerAttackSettings, Attack[TrackerResult]):
         singled = nobody(view.cells.n_groups, self.conditions)
         counts = np.zeros(5, dtype=np.int64)
         n_items = 0
-        with task("asking", self.queries) as step:
+        with task("querying", self.queries) as step:
             while n_items < len(items.order) and not counts[STOPPED]:
                 before = int(counts[QUERIES])
                 board = items.first(n_items + 1)
@@ -232,10 +231,10 @@ class Items:
             grown = np.empty((max(2 * self._n, 8), cells.n_groups), np.int32)
             if grown.nbytes > budget.memory():
                 raise ConfigError(
-                    f"asking about {self._n + 1:,} items of {cells.n_groups:,} rows takes "
+                    f"queries on {self._n + 1:,} items of {cells.n_groups:,} rows take "
                     f"{budget.amount(grown.nbytes)} of memory; {budget.amount(budget.memory())} "
                     "may be used",
-                    advice="Ask fewer queries, keep fewer items, or allow more memory.",
+                    advice="Allow fewer queries, keep fewer items, or allow more memory.",
                 )
             grown[: self._n] = self._codes
             self._codes = grown

@@ -1,4 +1,4 @@
-"""What to do about a check that is not within its threshold, or was not measured."""
+"""Advice on a check that is not within its threshold, or was not measured."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from starshade.setting import count_of
 
 
 class Audited(Protocol):
-    """What advice rests on of an `AuditResult`."""
+    """The parts of an `AuditResult` that advice needs."""
 
     @property
     def decisive(self) -> Sequence[Check]:
-        """The checks because of which the verdict is not PASS."""
+        """The checks that fail or were not measured."""
 
     @property
     def everyone_tried(self) -> bool:
-        """Whether attacks could have no more targets."""
+        """Whether every person was a target."""
 
 
 def advice_on(audit: Audited, release: Release) -> list[str]:
-    """Say what would change checks, a sentence for those that the same would change.
+    """Return the actions that would change checks, one sentence per action.
 
-    Where nothing can, it says to accept the risk.
+    Where there is none, it says to accept the risk.
 
     Examples
     --------
@@ -49,11 +49,11 @@ def _action(check: Check, release: Release, *, everyone: bool) -> str:
     if check.status == "not measured":
         why = check.undecided or check.text.removeprefix("Not measured. ")
         return str(check.advice) or (
-            f"{why.rstrip('.')}. Accept the risk (starshade accept), or leave it out of a policy "
-            "of your own."
+            f"{why.rstrip('.')}. Accept the risk (starshade accept), or use a policy of your own "
+            "without this check."
         )
     if check.name == "composition":
-        return "the text says how releases stand together."
+        return "see the text of this check."
     if check.advice:
         return str(check.advice)
     if check.status == "not shown" and check.name == "singling-out":  # its interval is of releases
@@ -64,7 +64,7 @@ def _action(check: Check, release: Release, *, everyone: bool) -> str:
 
 
 def _less(release: Release) -> str:
-    """Say how to make a release that discloses less."""
+    """Return how to make a release that discloses less."""
     if release.manifest.method != "predictive":
         return f"make the release with {named('method', 'predictive')}."
     if release.manifest.profile in MEANS:  # of ratings, at any k
@@ -74,7 +74,7 @@ def _less(release: Release) -> str:
     ways = [f"make the release with {named('k', larger)}"] * (larger is not None)
     ways += [f"leave out rare items: {named('item_support', fewer)}"] * bool(fewer)
     if not ways:
-        return "no larger k or item support is tried; accept the risk (starshade accept)."
+        return "a search tries no larger k or item support; accept the risk (starshade accept)."
     return f"{', or '.join(ways)}{', or both' * (len(ways) > 1)}."
 
 

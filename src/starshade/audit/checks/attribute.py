@@ -1,4 +1,4 @@
-"""Attribute disclosure: of how many people a release of profiles gives a rating with certainty."""
+"""Attribute disclosure: the share of people with a rating that profiles give with certainty."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ FIGURES = (
         "Attribute disclosure (certain)",
         "share",
         True,
-        "People with a rating that the release gives with certainty, once their class and that "
-        "they rated the item are known.",
+        "People with a rating that the release gives with certainty, once their class is known and "
+        "that they rated the item.",
     ),
     Figure(
         "rated_at_end",
@@ -40,7 +40,7 @@ FIGURES = (
     ),
     Figure(
         "low_rank_rms",
-        "Left by a low-rank model, clipped to the scale (rms)",
+        "Residual of a low-rank model, clipped to the scale (rms)",
         "ratio",
         False,
         "In units of the ratings. Up to the limit, profiles are a model's predictions up to "
@@ -66,13 +66,13 @@ FIGURES = (
         "Ratings read from cells",
         "share",
         None,
-        "The same by the scale value nearest to the cell. Residuals that add nothing to this "
-        "disclose nothing.",
+        "Of the same ratings: right by the scale value nearest to the cell. Residuals that add "
+        "nothing to this disclose nothing.",
     ),
 )
 _FEWEST = 10  # profiles, and items, of which a model of rank 4 does not explain whatever they are
-_NO_KEY = "the private key file is needed, which says who is in which class"
-_NO_SHADOWS = "shadow releases are needed, which say how often cells at an end are right"
+_NO_KEY = "only the private key file says who is in which class"
+_NO_SHADOWS = "only shadow releases show how often cells at an end of the scale are right"
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class AttributeDisclosure(Shown):
 
     @property
     def found(self) -> tuple[Figure, ...]:
-        """Every figure of which there is a value."""
+        """Every figure that has a value."""
         return tuple(each for each in self._of(*FIGURES) if each.value is not None)
 
     @property
@@ -144,11 +144,11 @@ class AttributeDisclosure(Shown):
                 f"A model of rank {RANK}, clipped to the scale, leaves an rms of "
                 f"{self.low_rank_rms:.4f}{self._fitted()}; rounding explains "
                 f"{self.low_rank_limit:.4f}. The profiles are a model's predictions and hold no "
-                "single rating; this is no proof against an adversary who has all other ratings."
+                "single rating. This is no proof against an adversary who has all other ratings."
             )
         if self.ends_right is None and not self.ends:
             return (
-                "They rated an item whose cell allows only one rating for each person who rated it."
+                "They rated an item whose cell allows only one rating for each of its raters."
                 if not self.profiles
                 else "They rated no item whose cell is at an end of the scale."
             )
@@ -178,7 +178,7 @@ class AttributeDisclosure(Shown):
 def attribute_disclosure(
     original: Original, ends: tuple[int, int] | None, seed: int
 ) -> AttributeDisclosure:
-    """Count of how many people a release of profiles gives a rating with certainty.
+    """Measure the share of people with a rating that profiles give with certainty.
 
     Parameters
     ----------

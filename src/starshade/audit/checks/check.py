@@ -42,34 +42,34 @@ _TOO_WIDE = "The interval is too wide to conclude."
 
 @dataclass(frozen=True)
 class Check:
-    """One risk, measured by the strongest attack that was tried.
+    """One risk, measured by the strongest attack.
 
     Attributes
     ----------
     name : str
         As policies name it.
     text : str
-        The measurement in a sentence or two; why there is none, where nothing was measured.
+        The measurement in a sentence or two, or why nothing was measured.
     attack, knew : str
-        The strongest attack, and what it knew of a person; empty where nothing was measured.
+        The strongest attack and its knowledge of a person; empty where nothing was measured.
     known : int or None
         Ratings known of each target; None where that is no part of the measure.
     rate : Rate or None
-        With an interval that holds for all that was tried, together with 95 %; None: not measured.
+        With a simultaneous 95 % interval; None: not measured.
     baseline : float or None
-        What is achieved without the release.
+        The rate without the release.
     threshold : Threshold or None
         None: it is printed, and decides nothing.
     before : Rate or None
-        The same in the original data.
+        The initial risk: the same in the original data.
     beside : tuple of (str, Rate)
-        Other figures that belong to it.
+        Related figures.
     note : str
-        What kind of figure it is, in a sentence or two; may be empty.
+        A qualification of the figure, in a sentence or two; may be empty.
     title_of : str
         The title, where it is not the usual one.
     targets, of : int or None
-        How many people it rests on, and of how many in the release.
+        How many people were tested, and how many are in the release.
     size : int or None
         Of the class size: the smallest class.
     undecided : str
@@ -81,7 +81,7 @@ class Check:
     failed : bool
         Whether it fails whatever the figure is.
     advice : str or Advice
-        What would measure it, where it was not measured; empty: nothing can.
+        How to measure it, where it was not measured; empty: not possible.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Check:
 
     @property
     def title(self) -> str:
-        """Its name in the field's terms, with what was known."""
+        """The name in the field's terms, with the number of known ratings."""
         title = self.title_of or CHECKED[self.name].title
         if self.known is not None:
             title += f" ({self.known} known)"
@@ -115,7 +115,7 @@ class Check:
 
     @property
     def status(self) -> Status:
-        """How it stands to its threshold; of a figure the upper end of its interval counts."""
+        """The status against the threshold, by the upper end of the interval."""
         if self.inapplicable:
             return "not applicable"
         if self.threshold is None:
@@ -164,9 +164,9 @@ class Check:
             "targets": self.targets,
             "of": self.of,
             "attack": self.attack or None,
-            "knew": self.knew or None,
-            "before": None if self.before is None else self.before.to_dict(),
-            "beside": {title: each.to_dict() for title, each in self.beside},
+            "knowledge": self.knew or None,
+            "initial": None if self.before is None else self.before.to_dict(),
+            "other_values": {title: each.to_dict() for title, each in self.beside},
             "text": self.text,
             "advice": str(self.advice) or None,
         }
@@ -180,7 +180,7 @@ class Check:
 
     @property
     def measured_text(self) -> str:
-        """The figure with its interval, where not everybody was counted, and on how many."""
+        """The figure with its interval, unless everyone was counted, and the number of people."""
         if self.size is not None or self.rate is None:
             return self.value_text
         exact = self.rate.low == self.rate.high
@@ -189,7 +189,7 @@ class Check:
 
     @property
     def people_text(self) -> str:
-        """On how many people the figure rests; empty where it is not stated."""
+        """The number of people tested; empty where it is not stated."""
         if self.targets is None:
             return ""
         if self.of is None or self.of == self.targets:
@@ -198,15 +198,15 @@ class Check:
 
     @property
     def threshold_text(self) -> str:
-        """The threshold as people state it; a dash where there is none."""
+        """The threshold in its usual form; a dash where there is none."""
         return "–" if self.threshold is None else self.threshold.text(self.name)
 
     @property
     def short(self) -> str:
-        """The figure and the threshold, or why there is none, in a few words."""
+        """The figure and the threshold in a few words."""
         if self.status == "not measured" or self.rate is None:
             return f"{self.title}: {'fails' if self.fails else 'not measured'}"
-        sign = "least" if self.name == "class-size" else "threshold"
+        sign = "minimum" if self.name == "class-size" else "threshold"
         upper = ""
         if self.status == "not shown":
             upper = f", upper end {percent(self.rate.high)}"
@@ -221,7 +221,7 @@ def unmeasured(
     known: int | None = None,
     advice: str | Advice = "",
 ) -> Check:
-    """Return that something was not measured, why, and what would measure it."""
+    """Return a check that was not measured, with the reason and what would measure it."""
     why = why[:1].upper() + why[1:].rstrip(".")
     return Check(name, f"Not measured. {why}.", threshold=threshold, known=known, advice=advice)
 
@@ -235,7 +235,7 @@ def verdict_of(checks: Sequence[Check], others: Sequence[bool]) -> Verdict:
 
 
 def without_limit(checks: Sequence[Check]) -> tuple[str, ...]:
-    """Return the usual checks that no figure can fail: names, in order."""
+    """Return the names of the usual checks without effective threshold, in order."""
     loose = [
         check.name
         for check in checks
@@ -249,7 +249,7 @@ def without_limit(checks: Sequence[Check]) -> tuple[str, ...]:
 
 
 def words_of(verdict: Verdict, checks: Sequence[Check]) -> str:
-    """Return the verdict, and how many checks nothing can fail.
+    """Return the verdict, and the number of checks without effective threshold.
 
     >>> words_of("PASS", [])
     'PASS'
@@ -263,7 +263,7 @@ CHECK_HEAD = ("check", "measured", "baseline", "threshold", "status")
 
 
 def check_rows(checks: Sequence[Check]) -> list[tuple[str, str, str, str, str]]:
-    """Return a row for each check, in words."""
+    """Return a row of texts for each check."""
     return [
         (
             each.title,

@@ -32,10 +32,10 @@ _PAIRS = 2200  # people × shadow releases that give ten false positives at 1 %,
 
 
 def numbers_known(knowable: Knowable, known: int) -> tuple[int, ...]:
-    """Return how many ratings are known of each person, as a policy asks for `known`.
+    """Return the numbers of known ratings to test for a policy with `known`.
 
-    Where fewer than half of the people have so many, the largest number that half of them have
-    comes beside, and `known` only where at least 30 people have it.
+    Where fewer than half of the people have so many, the largest number that half of them have is
+    added, and `known` is kept only where at least 30 people have it.
     """
     people = int(knowable.people.sum())
     enough = knowable.have(known)
@@ -49,7 +49,7 @@ def numbers_known(knowable: Knowable, known: int) -> tuple[int, ...]:
 
 
 def most_gained(found: InferenceResult) -> Rate | None:
-    """Return how much more often an answer is right; of two kinds of questions the larger."""
+    """Return the inference gain; of two kinds of questions the larger."""
     some = [rate for rate in (found.rated_gained, found.value_gained) if rate is not None]
     return max(some, key=lambda rate: rate.high, default=None)
 
@@ -90,7 +90,7 @@ def membership(
         attack=found.attack,
         knew=at.title.removesuffix(" known"),
         known=known,
-        rate=alarm.found,
+        rate=alarm.tpr,
         baseline=HEADLINE,
         threshold=threshold,
         beside=(("AUC", at.auc),),
@@ -105,7 +105,7 @@ def membership(
 
 
 def _more_shadows(at: MembershipAt, shadows: int) -> str | Advice:
-    """Say how many shadow releases give ten false positives at 1 %; empty: too many to make."""
+    """Advise the shadow releases that give ten false positives at 1 %; empty: too many."""
     needed = -(-_PAIRS // max(1, at.members))
     if not shadows < needed <= _MOST_SHADOWS:
         return ""
@@ -113,7 +113,7 @@ def _more_shadows(at: MembershipAt, shadows: int) -> str | Advice:
 
 
 def _worst(at: MembershipAt) -> str:
-    """Name the share identified of the tenth of people, by activity, that is identified most."""
+    """Return the share identified in the most exposed tenth by number of ratings."""
     worst = None if at.own is None else at.own.groups.get(WORST)
     if worst is None:
         return ""
@@ -128,13 +128,13 @@ def inference_gain(
     undecided: str = "",
     advice: str | Advice = "",
 ) -> Check:
-    """Return how much more is inferred about a person because they are in the release."""
+    """Return the inference gain from participation."""
     threshold = thresholds.get("inference")
     if isinstance(found, str):
         return unmeasured("inference", found, threshold, known=known, advice=advice)
     best = most_gained(found)
     if best is None:
-        why = "nobody left an item unrated, and on this scale no single ratings are predicted"
+        why = "every item is rated, and single ratings are not predicted on this scale"
         return unmeasured("inference", why, threshold, known=known)
     # of three adversaries two were asked two kinds of questions
     low = best.rate - _WIDER * (best.rate - best.low)
@@ -142,11 +142,11 @@ def inference_gain(
     rate = Rate(best.rate, max(-1.0, low), min(1.0, high))  # a difference of two shares
     text = (
         f"An adversary who knows {counted(found.known, 'rating')} of a person is right about their "
-        f"other ratings {_points(rate)} points more often than by a release without this person "
+        f"other ratings {_points(rate)} points more often than from a release without this person "
         f"({_question(found, best)}), on {counted(found.targets, 'person', 'people')}."
     )
     if found.error_saved is not None:
-        text += f" Error of a rating saved: {found.error_saved}."
+        text += f" Reduction of the rating error: {found.error_saved}."
     return Check(
         "inference",
         text,
@@ -193,14 +193,14 @@ def attribute(
     `shown`: share of people whose class discloses one of their ratings; `exists`: whose class
     discloses that they rated an item; `listed`: whose class lists exact ratings, which counts on a
     `fine` scale; `alone`: as `single_valued` returns it. `certain`: of averaged profiles, which
-    show no rating plainly.
+    list no rating.
     """
     threshold = thresholds.get("attribute")
     if shown is not None:
         check = _shown(shown, exists, alone, threshold)
         return check if listed is None else _with_listed(check, shown, listed, fine=fine)
     if certain is None:
-        why = "its cells are averaged, and which are somebody's rating is not counted"
+        why = "its cells are averages; cells that equal a rating are not counted"
         return unmeasured("attribute", why, threshold)
     share = certain.attribute_disclosure
     if share is None:
@@ -256,8 +256,8 @@ def _shown(
     text = f"For {percent(shown)} of people a rating can be read once their class is found."
     if alone is not None:
         text += (
-            f" In the class of {percent(alone[0])} a sensitive attribute has a single value; the "
-            f"one or the other holds for {percent(rate)}."
+            f" For {percent(alone[0])} a sensitive attribute has a single value in the class; one "
+            f"of the two holds for {percent(rate)}."
         )
     return Check(
         "attribute",
@@ -268,7 +268,7 @@ def _shown(
         threshold=threshold,
         note=""
         if exists is None
-        else f"Existence disclosure: that they rated some item is shown of {percent(exists)}.",
+        else f"Existence disclosure (that they rated some item): {percent(exists)} of people.",
     )
 
 
@@ -276,13 +276,13 @@ def _with_listed(check: Check, shown: float, listed: float, *, fine: bool) -> Ch
     """Add exact values listed; on a fine scale they lead, and hold every rating that is shown."""
     assert check.rate is not None
     rate = Rate(listed, listed, listed)
-    text = f"{percent(listed)} of the people are {EXACT_NAMED}"
+    text = f"{percent(listed)} of people are {EXACT_NAMED}"
     if not fine:
         return replace(check, text=f"{check.text} {text}.", beside=((EXACT_LISTED.title, rate),))
     return replace(
         check,
         text=f"{text}; {check.text[0].lower()}{check.text[1:]}",
         rate=max(rate, check.rate, key=lambda each: each.rate),
-        beside=(("People of whom a rating is disclosed", Rate(shown, shown, shown)),),
+        beside=(("People with a disclosed rating", Rate(shown, shown, shown)),),
         title_of=EXACT_LISTED.title,
     )

@@ -27,23 +27,23 @@ from starshade.stats import bootstrap
 def class_linkage(
     release: Release, evidence: Sequence[Evidence], thresholds: Thresholds, seed: int
 ) -> Check:
-    """Return how often the strongest attack finds a target's class."""
+    """Return the check of class linkage, by the strongest attack."""
     threshold = thresholds.get("class-linkage")
     if release.private is None or not evidence:
-        why = "without the key file nobody can tell who is in which class"
+        why = "only the private key file says who is in which class"
         return unmeasured("class-linkage", why, threshold, advice=key_file())
     rates = [bootstrap(_found(each.after), seed=seed, tries=len(evidence)) for each in evidence]
     best = max(range(len(rates)), key=lambda i: rates[i].rate)
     worst, rate = evidence[best], replace(rates[best], high=max(rate.high for rate in rates))
     result, classes = worst.after, release.manifest.classes
     ceilings = [
-        each.after.ceiling
+        each.after.upper_bound
         for each in evidence
         if isinstance(each.after, LikelihoodResult) and each.knowledge == worst.knowledge
     ]
     text = (
         f"An adversary who knows {worst.knew} of a person finds their class for {rate} of "
-        f"{counted(result.targets, 'target')}, and reads there what it discloses of its people"
+        f"{counted(result.targets, 'target')}, and with it what the class discloses"
     )
     beside: tuple[tuple[str, Rate], ...] = ()
     if ceilings and ceilings[0] is not None:
@@ -65,7 +65,7 @@ def class_linkage(
 
 
 def _found(result: AttackResult) -> NDArray[np.float64]:
-    """Return how often each target's class was named; who names the record names its class."""
+    """Return how often each target's class was named; naming the record names its class."""
     if isinstance(result, LikelihoodResult):
         return result.per_target.class_linkage
     return credit_of(result.per_target)
@@ -79,7 +79,7 @@ def linkability(
     undecided: str = "",
     advice: str | Advice = "",
 ) -> Check:
-    """Return how much more often two partial profiles of a member lead to one class.
+    """Return the check of linkability: two partial profiles that lead to one class.
 
     `known`: ratings in both together. `of`: people in the release.
     """
@@ -100,7 +100,8 @@ def linkability(
         threshold=threshold,
         beside=(("Members", found.members), ("Non-members", found.outsiders)),
         note=f"(members − non-members) / (1 − non-members): one class for "
-        f"{percent(found.members.rate)} of members, {percent(found.outsiders.rate)} of others.",
+        f"{percent(found.members.rate)} of members and {percent(found.outsiders.rate)} of "
+        "non-members.",
         targets=found.people,
         of=of,
         undecided=undecided,
@@ -109,7 +110,7 @@ def linkability(
 
 
 def composition(earlier: Earlier | None, thresholds: Thresholds) -> Check:
-    """Return how many people the releases together leave in a joint class that is too small."""
+    """Return the check of composition: people in a joint class that is too small."""
     threshold = thresholds.get("composition")
     if earlier is None:
         return Check(

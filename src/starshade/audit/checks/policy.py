@@ -1,4 +1,4 @@
-"""Policies: what an adversary knows, which risks are checked, and what each may be at most."""
+"""Policies: the adversary's knowledge, the checks and their thresholds."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from starshade.files.toml import Lines, load_toml, no_toml
 from starshade.naming import called
 from starshade.setting import is_plain, shown
 
-#: the policies that come with starshade, the strictest first, and what each is for
+#: the policies of starshade with their purposes, the strictest first
 POLICIES: Mapping[str, str] = {
-    "public": "Anybody may download the release.",
-    "partner": "A partner receives the release and is bound by contract to identify nobody.",
+    "public": "Anyone may download the release.",
+    "partner": "A partner receives the release under a contract that forbids re-identification.",
     "controlled": "The release stays in a controlled environment, such as a secure data room.",
 }
 DEFAULT = "partner"
@@ -111,7 +111,7 @@ _BEFORE = {each.formerly: each.name for each in CHECKED.values() if each.formerl
 
 @dataclass(frozen=True)
 class Threshold:
-    """What a check may be at most.
+    """The threshold of a check.
 
     `share`: exact, in [0, 1]. `source`: where it comes from. `overrides`: whether it replaces the
     threshold of the policy.
@@ -123,16 +123,16 @@ class Threshold:
 
     @property
     def effective(self) -> bool:
-        """Whether a figure can exceed it."""
+        """Whether a figure can exceed the threshold."""
         return self.share < 1
 
     @property
     def least(self) -> int | None:
-        """The smallest class of which 1 in its size is allowed; None: none is."""
+        """The minimum class size, where 1 in its size is allowed; None: none is."""
         return -(-self.share.denominator // self.share.numerator) if self.share else None
 
     def text(self, name: str) -> str:
-        """Write it as people state it: of the class size a number of people, else percent.
+        """Format it: the class size as a number of people, else percent.
 
         >>> Threshold(Fraction(1, 11)).text("class-size"), Threshold(Fraction(1, 5)).text("record")
         ('11', '20%')
@@ -144,7 +144,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Policy:
-    """What an adversary knows, and the thresholds of the checks.
+    """The adversary's knowledge, and the thresholds of the checks.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class Policy:
     known : int
         Ratings of a person that the adversary knows.
     shadows, shadows_large : int
-        Shadow releases that a figure must rest on; the second above 20 million ratings.
+        Required shadow releases; the second above 20 million ratings.
     thresholds : mapping of str to Threshold
         By check.
     """
@@ -167,7 +167,7 @@ class Policy:
 
     @property
     def title(self) -> str:
-        """Name and version, and which thresholds are not its own."""
+        """Name and version, with the overridden thresholds."""
         own = ", ".join(f"{name}={self.thresholds[name].text(name)}" for name in self.overridden)
         return f"{self.name} v{self.version}" + f" with {own}" * bool(own)
 
@@ -178,16 +178,16 @@ class Policy:
 
     @property
     def least_class(self) -> int | None:
-        """The smallest class that is allowed; None: no threshold says."""
+        """The minimum class size; None: no threshold on it."""
         limit = self.thresholds.get("class-size")
         return limit.least if limit is not None and limit.effective else None
 
     def shadows_at(self, ratings: int) -> int:
-        """Return the shadow releases that figures on so many ratings must rest on."""
+        """Return the required shadow releases for this number of ratings."""
         return self.shadows_large if ratings > MANY_RATINGS else self.shadows
 
     def overriding(self, thresholds: Mapping[str, Fraction]) -> Policy:
-        """Return it with other thresholds."""
+        """Return the policy with other thresholds."""
         own = {
             name: Threshold(share, "set by the owner", overrides=True)
             for name, share in thresholds.items()
@@ -227,8 +227,7 @@ def read_policy(policy: str | Path) -> Policy:
     Raises
     ------
     ConfigError
-        There is no such policy, or something is wrong in the file: the line, what was found, what
-        is allowed.
+        There is no such policy, or the file is invalid: the line, the error, what is allowed.
 
     Examples
     --------
@@ -254,7 +253,7 @@ def read_policy(policy: str | Path) -> Policy:
     if name not in POLICIES and found.name.casefold() in POLICIES:
         raise ConfigError(
             f"{called('policy')} {name}, line {Lines(text).of('', 'name')}: name = "
-            f"{shown(found.name)}: a policy of this name comes with starshade",
+            f"{shown(found.name)}: starshade has a policy of this name",
             advice="Give it another name.",
             setting="policy",
         )
@@ -378,7 +377,7 @@ def _listed(name: str) -> str:
 
 
 def thresholds_in_words(*, earlier: bool = True) -> str:
-    """Name each check and what its threshold is on; `earlier`: also that on several releases.
+    """Name each check with its meaning; `earlier`: also composition.
 
     >>> thresholds_in_words().split("; ")[0]
     'class-size (the smallest equivalence class)'
@@ -391,7 +390,7 @@ def thresholds_in_words(*, earlier: bool = True) -> str:
 
 
 def threshold_texts(thresholds: Sequence[str] | Mapping[str, float]) -> Sequence[str]:
-    """Write thresholds as ``NAME=VALUE``; what is written so already stays.
+    """Write thresholds as ``NAME=VALUE``; texts stay as they are.
 
     >>> threshold_texts({"membership": 0.1})
     ('membership=0.1',)
@@ -411,8 +410,8 @@ def thresholds_of(
     Raises
     ------
     ConfigError
-        There is no such check, it is set twice, its value is no threshold, or it is on several
-        releases and there is one.
+        There is no such check, it is set twice, its value is invalid, or it is composition without
+        earlier releases.
 
     >>> thresholds_of(["class-size=11", "membership=5%"])
     {'class-size': Fraction(1, 11), 'membership': Fraction(1, 20)}
@@ -441,16 +440,15 @@ def thresholds_of(
             ) from None
     if "composition" in out and not earlier:
         raise ConfigError(
-            f"{called('threshold')}: composition is of several releases, and no earlier one is "
-            "named",
-            advice=f"Name those published before ({called('earlier')}), or leave it out.",
+            f"{called('threshold')}: composition needs an earlier release, and none is named",
+            advice=f"Name the earlier releases ({called('earlier')}), or leave it out.",
             setting="threshold",
         )
     return out
 
 
 def check_named(name: str) -> str:
-    """Return the name of a check; of an older limit, that of the check that it became.
+    """Return the name of a check; also for the older name of a limit.
 
     >>> check_named("record"), check_named("membership")
     ('re-identification', 'membership')
@@ -459,9 +457,7 @@ def check_named(name: str) -> str:
 
 
 def larger_k(k: int) -> int | None:
-    """Return the k to try next, at least twice as large, for risks fall slowly with k.
-
-    None: there is none that a search would try.
+    """Return the next k to try, at least twice as large; None: a search tries no larger k.
 
     Examples
     --------
@@ -473,12 +469,12 @@ def larger_k(k: int) -> int | None:
 
 
 def share_of(name: str, value: Any) -> Fraction:
-    """Read the threshold of a check exactly: a share, in percent, as a fraction; a class size too.
+    """Parse a threshold exactly: a share, percent, a fraction, or a class size.
 
     Raises
     ------
     ConfigError
-        It is none of these.
+        The value is none of these.
 
     >>> share_of("membership", 0.05), share_of("membership", "1/20"), share_of("class-size", 11)
     (Fraction(1, 20), Fraction(1, 20), Fraction(1, 11))
@@ -499,12 +495,12 @@ def share_of(name: str, value: Any) -> Fraction:
 
 
 def _plainly(value: Any) -> str:
-    """Write a number without an exponent, exactly; anything else as it is."""
+    """Write a number exactly, without an exponent; other values as text."""
     return format(Decimal(repr(float(value))), "f") if isinstance(value, float) else str(value)
 
 
 def _exact(text: str) -> Fraction | None:
-    """Return a number as it is written, exactly; None where it is none."""
+    """Return the exact number that a text states; None where it is none."""
     number, percent = text.removesuffix("%"), text.endswith("%")
     plain = is_plain(number) and number == number.strip() and len(number) <= 2000
     if not plain or ("/" in number and percent) or "e" in number.lower():

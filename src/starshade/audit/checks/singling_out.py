@@ -14,6 +14,7 @@ from starshade.audit.checks.check import Check, unmeasured
 from starshade.audit.checks.policy import Threshold
 from starshade.audit.evidence import Evidence
 from starshade.audit.findings import records_differ, understated
+from starshade.audit.shares import PROXIMITY_CAVEAT
 from starshade.errors import ConfigError
 from starshade.figure import Rate
 from starshade.naming import Advice
@@ -30,10 +31,10 @@ Thresholds = Mapping[str, Threshold]
 def class_size(
     release: Release, claims: Sequence[Mapping[str, Any]], thresholds: Thresholds
 ) -> Check:
-    """Return the smallest class, counted again on the files.
+    """Return the check of class size, counted on the files.
 
     Where records are near others rather than equal to them, it is the smallest number of records
-    within ε of one, as its claim of (k, ε) was counted again.
+    within ε of one, as verified for the claim of (k, ε).
     """
     threshold = thresholds.get("class-size")
     sizes = class_sizes(release)
@@ -42,32 +43,33 @@ def class_size(
         for claim in claims:
             if claim["model"] in PROXIMITY_MODELS and claim["holds"]:
                 verified = claim["verified"]
-                balls = verified.get("smallest_class", verified.get("smallest_group_at_least", 0))
+                balls = verified.get("smallest_class", verified.get("smallest_class_at_least", 0))
                 size, near = max(size, int(balls)), True
     if not size:
         return unmeasured("class-size", "the release has no records", threshold)
     share = 1 / size
-    what = "records within ε of a record" if near else "equal records"
-    text = f"The smallest set of {what} has {size:,}, counted again on the files."
+    what = "Fewest records within ε of a record" if near else "Smallest class"
+    text = f"{what}: {size:,}, verified on the files."
     least = None if threshold is None else threshold.least
-    advice = "" if least is None or size >= least else Advice("Make it with {}.", "k", least)
+    advice = (
+        "" if least is None or size >= least else Advice("Make the release with {}.", "k", least)
+    )
     return Check(
         "class-size",
         text,
         rate=Rate(share, share, share),
         size=size,
         threshold=threshold,
-        note="Records are near each other, not equal: someone who knows exact ratings may tell "
-        "them apart." * near,
+        note=PROXIMITY_CAVEAT * near,
         advice=advice,
     )
 
 
 def strongest(evidence: Sequence[Evidence], release: Release, seed: int) -> tuple[Evidence, Rate]:
-    """Return what named the right record most often, with an interval over all that was tried.
+    """Return the strongest attack, with a simultaneous interval over all attacks.
 
-    Where records of a class are equal, nobody is right more often than 1 in the smallest class,
-    and the interval ends there. Without the key file too: who is credited is, with 1 in all ties.
+    Where records of a class are equal, no attack is right more often than 1 in the smallest class,
+    and the interval ends there. So it does without the key file, as ties share the credit.
     """
     rates = _rates(evidence, release, seed)
     best = max(range(len(rates)), key=lambda i: rates[i].rate)
@@ -75,7 +77,7 @@ def strongest(evidence: Sequence[Evidence], release: Release, seed: int) -> tupl
 
 
 def _rates(evidence: Sequence[Evidence], release: Release, seed: int) -> list[Rate]:
-    """Return how often each named the right record, with intervals that hold together."""
+    """Return the rate of each attack, with simultaneous intervals."""
     sizes = class_sizes(release)
     most = 1 / int(sizes[-1]) if len(sizes) else 1.0
     rates = [
@@ -88,8 +90,8 @@ def _rates(evidence: Sequence[Evidence], release: Release, seed: int) -> list[Ra
 def with_intervals(evidence: Sequence[Evidence], release: Release, seed: int) -> list[Evidence]:
     """Give each attack on the release the interval that the verdict has for it.
 
-    One figure has one interval: those of all that was tried hold together, and none crosses 1 in
-    the smallest class. Without the key file, where the verdict has none, the attacks' own stay.
+    One figure has one interval: the intervals of all attacks hold simultaneously, and none crosses
+    1 in the smallest class. Without the key file the attacks' own stay.
     """
     if understated(release) is not None or not evidence:
         return list(evidence)
@@ -103,10 +105,10 @@ def with_intervals(evidence: Sequence[Evidence], release: Release, seed: int) ->
 def re_identification(
     release: Release, evidence: Sequence[Evidence], thresholds: Thresholds, seed: int
 ) -> Check:
-    """Return how often the strongest attack finds a target's record."""
+    """Return the check of re-identification, by the strongest attack."""
     why, threshold = understated(release), thresholds.get("re-identification")
     if why is not None:
-        reason = f"{why[0]}, and without the key file nobody can tell {why[1]}"
+        reason = f"{why[0]}; without the private key file it is unknown {why[1]}"
         return unmeasured("re-identification", reason, threshold, advice=key_file())
     worst, rate = strongest(evidence, release, seed)
     result = worst.after
@@ -116,12 +118,12 @@ def re_identification(
         f"those tried (original data: {percent(worst.before.expected_top1.rate)})."
     )
     if records_differ(release):
-        text += " Records differ here, so single people may be found more often."
+        text += " Records differ, so single people may be re-identified more often."
     else:
         least = int(class_sizes(release)[-1])
         text += (
-            " Whatever the attack, the records of a class are equal, so no record is found more "
-            f"often than 1 in {least}, the smallest class."
+            " As the records of a class are equal, no attack finds a record more often than 1 in "
+            f"{least}, the smallest class."
         )
     return Check(
         "re-identification",
@@ -139,7 +141,7 @@ def re_identification(
 
 
 def key_file() -> Advice:
-    """Say to give the key file."""
+    """Advise to give the key file."""
     return Advice("Give the private key file{}.", "private", bracketed=True)
 
 
@@ -150,7 +152,7 @@ def singling_out(
     undecided: str = "",
     advice: str | Advice = "",
 ) -> Check:
-    """Return how much more often a predicate isolates one person than by chance.
+    """Return the check of singling out: isolating predicates beyond the baseline.
 
     `found`: of this release, or why there are none; `halves`: of releases of random halves of the
     people, or why there are none. `undecided`, `advice`: as `Check` has them.
@@ -160,13 +162,13 @@ def singling_out(
         return unmeasured("singling-out", halves, threshold, advice=advice)
     text = (
         "From the release alone, an adversary writes a predicate that isolates exactly one person "
-        f"for {percent(halves.isolates)} of the classes; of as many people who are not in it, for "
+        f"for {percent(halves.isolates)} of the classes; of as many non-members, for "
         f"{percent(halves.outsiders)} (baseline). Excess {halves.excess}, over "
         f"{counted(halves.releases, 'shadow release')}. {halves.how}"
     ).strip()
     if not isinstance(found, str):
         tried = counted(found.classes_tested, "class", "classes")
-        text += f" Of this release itself: {found.isolates} of {tried}."
+        text += f" On this release itself: {found.singling_out} of {tried}."
     return Check(
         "singling-out",
         text,
@@ -176,16 +178,16 @@ def singling_out(
         baseline=halves.outsiders,
         threshold=threshold,
         note=f"(isolated − baseline) / (1 − baseline): {percent(halves.isolates)} isolated, "
-        f"{percent(halves.outsiders)} of as many people who are not in it.",
+        f"{percent(halves.outsiders)} of as many non-members.",
         undecided=undecided,
         advice=advice,
     )
 
 
 def predicates_of(release: Release, original: Ratings | None, seed: int) -> PredicateResult | str:
-    """Write predicates from a release; or say why none can be, as from profiles.
+    """Write predicates from a release; or return why none can be, as from profiles.
 
-    `original`: None: it lies in shards, and the release is of profiles.
+    `original`: None: it is a partitioned store, and the release is of profiles.
     """
     try:
         return PredicateAttack().run(release, original=original, rng=seed)

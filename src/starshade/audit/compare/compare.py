@@ -282,12 +282,12 @@ class _Judge:
             "expected_top1": worst.expected_top1.rate,
             "expected_top1_low": worst.expected_top1.low,
             "expected_top1_high": worst.expected_top1.high,
-            "isolates": None if isinstance(predicates, str) else predicates.isolates.rate,
+            "isolates": None if isinstance(predicates, str) else predicates.singling_out.rate,
             "class_linkage": max(
                 (r.class_linkage.rate for r in attacked if isinstance(r, LikelihoodResult)),
                 default=None,
             ),
-            "disclosed": max(result.disclosed.rate for result in attacked),
+            "disclosed": max(result.class_contents_known.rate for result in attacked),
         }
         if made is not None:
             if self.shadows:

@@ -59,7 +59,7 @@ class AuditSummary:
     seed : int
         Of the audit.
     verdict : {"PASS", "FAIL", "INCOMPLETE"}
-    word : str
+    verdict_text : str
         The verdict, and how many checks no figure can fail.
     decisive : sequence of str
         The checks and conditions because of which it is not PASS, in a few words each.
@@ -71,7 +71,7 @@ class AuditSummary:
 
     seed: int
     verdict: Verdict
-    word: str
+    verdict_text: str
     decisive: Sequence[str]
     checks: Sequence[Mapping[str, Any]]
     conditions: Sequence[Mapping[str, Any]]
@@ -84,7 +84,7 @@ class AuditSummary:
         return cls(
             seed=result.seed,
             verdict=result.verdict,
-            word=result.word,
+            verdict_text=result.word,
             decisive=[*(each.short for each in deciding), *(each.name for each in wrong)],
             checks=[
                 {**each.to_dict(), "short": each.short, "value_text": each.value_text}
@@ -100,7 +100,7 @@ class AuditSummary:
         return first + f" and {len(rest)} more" * bool(rest)
 
     def __str__(self) -> str:
-        return self.word + f": {self.because}" * bool(self.decisive)
+        return self.verdict_text + f": {self.because}" * bool(self.decisive)
 
 
 @dataclass(frozen=True)
@@ -171,16 +171,16 @@ class Try:
 
 @dataclass(frozen=True)
 class PolicySearch(Shown):
-    """Which releases were tried, and the first that passes a policy.
+    """The releases that a search tested, and the first that passes a policy.
 
     Attributes
     ----------
     policy : Policy
     method : str
-    tries : tuple of Try
+    attempts : tuple of Try
         In their order.
     skipped : tuple of (Step, str)
-        What was not tried, and why.
+        What was not tested, and why.
     anonymizer : Anonymizer or None
         Makes the release that passes: ``anonymizer.anonymize(ratings, rng=seed)``; None: none
         passes.
@@ -189,35 +189,35 @@ class PolicySearch(Shown):
 
     policy: Policy
     method: str
-    tries: tuple[Try, ...]
+    attempts: tuple[Try, ...]
     skipped: tuple[tuple[Step, str], ...]
     anonymizer: Anonymizer | None = field(repr=False)
     seed: int
 
     @property
     def chosen(self) -> Try | None:
-        """The try that passes; None: none does."""
-        return None if self.anonymizer is None else self.tries[-1]
+        """The release that passes; None: none does."""
+        return None if self.anonymizer is None else self.attempts[-1]
 
     @property
     def verdict(self) -> Verdict:
         """PASS, or the best that was reached."""
-        reached = {each.verdict for each in self.tries}
+        reached = {each.verdict for each in self.attempts}
         order: tuple[Verdict, ...] = ("PASS", "INCOMPLETE")
         return next((each for each in order if each in reached), "FAIL")
 
     @property
-    def obstacles(self) -> tuple[str, ...]:
-        """The checks and conditions that no try passes, with the best figure of each."""
-        names = dict.fromkeys(c["name"] for each in self.tries for c in each.last.checks)
-        never = [self._best(name) for name in names if not any(map(_passes(name), self.tries))]
-        held = [{c["name"]: c["text"] for c in each.last.conditions} for each in self.tries]
+    def failing_checks(self) -> tuple[str, ...]:
+        """The checks and conditions that no release passes, with the best value of each."""
+        names = dict.fromkeys(c["name"] for each in self.attempts for c in each.last.checks)
+        never = [self._best(name) for name in names if not any(map(_passes(name), self.attempts))]
+        held = [{c["name"]: c["text"] for c in each.last.conditions} for each in self.attempts]
         always = set(held[0]).intersection(*held) if held else set()
         return (*never, *(text for name, text in held[0].items() if name in always))
 
     def _best(self, name: str) -> str:
         """Say how near a check that never passes came to its threshold."""
-        own = [(c, each) for each in self.tries for c in each.last.checks if c["name"] == name]
+        own = [(c, each) for each in self.attempts for c in each.last.checks if c["name"] == name]
         failing = [(c, each) for c, each in own if c["status"] in ("fail", "not shown")]
         if not failing:
             check, _ = next(each for each in own if each[0]["status"] == "not measured")
@@ -234,39 +234,40 @@ class PolicySearch(Shown):
             "method": self.method,
             "verdict": self.verdict,
             "chosen": self.chosen and self.chosen.to_dict(),
-            "tries": [each.to_dict() for each in self.tries],
+            "attempts": [each.to_dict() for each in self.attempts],
             "skipped": [{**asdict(step), "reason": reason} for step, reason in self.skipped],
-            "obstacles": [] if self.chosen else list(self.obstacles),
+            "failing_checks": [] if self.chosen else list(self.failing_checks),
             "seed": self.seed,
         }
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tries."""
-        head = ("k", "item support", "people", "items", "within one step", "verdict", "because of")
-        return (Table("Tried", head, tuple(map(_row, self.tries))),)
+        """The tested releases."""
+        head = ("k", "item support", "people", "items", "within one step", "verdict", "decided by")
+        return (Table("Tested releases", head, tuple(map(_row, self.attempts))),)
 
     def _headline(self) -> str:
         return f"{self.verdict}: policy {self.policy.title}"
 
     def __str__(self) -> str:
-        of, tried = f"policy {self.policy.title}", counted(len(self.tries), "release")
+        of, tried = f"policy {self.policy.title}", counted(len(self.attempts), "release")
         if self.chosen is not None:
             return (
-                f"{self.chosen.last.word}: {self.method} with {self.chosen.step} passes {of} in "
-                f"two audits with different seeds ({tried} tried)."
+                f"{self.chosen.last.verdict_text}: {self.method} with {self.chosen.step} "
+                f"passes {of} in two audits with different seeds ({tried} tested)."
             )
-        text = f"No release passes {of}: {tried} by {self.method} tried, {self._range()}."
+        text = f"No release passes {of}: {tried} by {self.method} tested, {self._range()}."
         if self.verdict == "INCOMPLETE":
-            best = next(each for each in self.tries if each.verdict == "INCOMPLETE")
-            text += f" INCOMPLETE at best ({best.step}): nothing fails, but not all is measured."
-        if not self.obstacles:
-            return f"{text} Every check passes in some release, in none do all."
-        return f"{text} Never within the policy: {'; '.join(self.obstacles)}"
+            best = next(each for each in self.attempts if each.verdict == "INCOMPLETE")
+            text += f" Best verdict: INCOMPLETE ({best.step}): "
+            text += "no check fails, but some are not measured."
+        if not self.failing_checks:
+            return f"{text} Each check passes in some release; no release passes all of them."
+        return f"{text} Checks that no release passes: {'; '.join(self.failing_checks)}"
 
     def _range(self) -> str:
-        ks = sorted({each.k for each in self.tries})
-        *_, support = (None, *(each.item_support for each in self.tries if each.item_support))
+        ks = sorted({each.k for each in self.attempts})
+        *_, support = (None, *(each.item_support for each in self.attempts if each.item_support))
         text = f"k = {ks[0]}" if len(ks) == 1 else f"k = {ks[0]} to {ks[-1]}"
         return text + f", item support up to {support}" * (support is not None)
 
@@ -302,7 +303,7 @@ def search_policy(
     rng: Rng = None,
     engine: Engine | None = None,
 ) -> PolicySearch:
-    """Search for the release that loses least and passes a policy.
+    """Search for the release with the least loss that passes a policy.
 
     Releases with k = 5, 7, 11, 15, 20, 30 and 50 are made and audited, then the same with an item
     support of 2 % and of 10 %, until one passes. It is audited a second time, with a fresh seed:
@@ -323,7 +324,7 @@ def search_policy(
     rng : int, Generator or None
         Seed of the releases and of the first audits; that of the second ones is drawn from it.
     engine : Engine, optional
-        Its journal keeps finished tries.
+        Its journal keeps finished attempts.
 
     Returns
     -------
@@ -346,20 +347,20 @@ def search_policy(
     search = _Search(ratings, method, audit, resolve_seed(rng), engine or Local())
     steps = tuple(steps_of(audit.rules))
     refused: list[ConfigError | UnmetError] = []
-    tries: list[Try] = []
+    attempts: list[Try] = []
     skipped = [(Step(k, None), _too_small(audit.rules)) for k in KS if k < steps[0].k]
     anonymizer = None
     for step, reason in skipped:
         note(f"{step}: skipped, {reason}")
-    with task("trying releases", len(steps)) as advance:
+    with task("testing releases", len(steps)) as advance:
         for step in steps:
             try:
-                outcome = search.outcome(step, tries)
+                outcome = search.outcome(step, attempts)
             except (ConfigError, UnmetError) as error:
                 refused.append(error)
                 outcome = error.message
             if isinstance(outcome, Try):
-                tries.append(outcome)
+                attempts.append(outcome)
                 note(str(outcome))
             else:
                 skipped.append((step, outcome))
@@ -368,10 +369,10 @@ def search_policy(
             if isinstance(outcome, Try) and outcome.passed:
                 anonymizer = search.made_with(step)
                 break
-    if not tries:
+    if not attempts:
         raise refused[0]
     name = str(getattr(search.made_with(steps[0]), "name", ""))
-    return PolicySearch(audit.rules, name, tuple(tries), tuple(skipped), anonymizer, search.seed)
+    return PolicySearch(audit.rules, name, tuple(attempts), tuple(skipped), anonymizer, search.seed)
 
 
 def steps_of(policy: Policy) -> Iterator[Step]:
@@ -388,7 +389,7 @@ def steps_of(policy: Policy) -> Iterator[Step]:
 
 
 def _too_small(policy: Policy) -> str:
-    return f"the policy asks for classes of {policy.least_class} or more"
+    return f"the policy requires classes of {policy.least_class} or more"
 
 
 @dataclass(frozen=True)
@@ -403,14 +404,14 @@ class _Search:
         """Return the method of a step."""
         return self.method(k=step.k, item_support=step.item_support)
 
-    def outcome(self, step: Step, tries: Sequence[Try]) -> Try | str:
+    def outcome(self, step: Step, attempts: Sequence[Try]) -> Try | str:
         """Try a release, or find it among what a stopped search had finished; else why not."""
         method, journal = self.made_with(step), self.engine.journal
         key = self._key(method)
         if (kept := journal.find(key)) is not None:
             return Try.of(kept["try"].tobytes())
         with self.engine.within(f"try-{key[:16]}") as engine, without_notes():
-            outcome = self._tried(step, method, tries, engine)
+            outcome = self._tried(step, method, attempts, engine)
         if isinstance(outcome, str):
             return outcome
         content = json.dumps(plain(asdict(outcome))).encode()
@@ -418,7 +419,7 @@ class _Search:
         return Try.of(content)
 
     def _tried(
-        self, step: Step, method: Anonymizer, tries: Sequence[Try], engine: Engine
+        self, step: Step, method: Anonymizer, attempts: Sequence[Try], engine: Engine
     ) -> Try | str:
         """Make a release that nobody else can read, and audit it; again if it passes."""
         with scratch_folder() as place:
@@ -426,9 +427,9 @@ class _Search:
             made = make_release(
                 self.ratings, method, out=folder, private=key_file, rng=self.seed
             ).figures
-            same = [each for each in tries if each.k == step.k and each.items == made["items"]]
+            same = [each for each in attempts if each.k == step.k and each.items == made["items"]]
             if same:
-                return f"it leaves out no more items than with {same[-1].step}"
+                return f"it leaves out the same items as with {same[-1].step}"
             release = read_release(folder, private=key_file)
             decisions = []
             for seed in (self.seed, self._fresh):

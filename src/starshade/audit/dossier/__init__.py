@@ -1,1 +1,1 @@
-"""Everything that a report shows, as plain data, in two editions."""
+"""The content of the internal and the public report, as plain data."""

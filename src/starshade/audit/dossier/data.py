@@ -1,4 +1,4 @@
-"""What the ratings look like, for their owner, and who stands out."""
+"""The original data in an internal report, and the people who are identifiable in them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def data_section(ratings: Ratings, released: Ratings, scale: Scale) -> dict[str,
     names = () if ratings.attributes is None else tuple(ratings.attributes.column_names)
     shape = shape_of(ratings)
     return {
-        "of": "All your data, with the people and items that were not released." * differ,
+        "of": "All your data, including people and items that were not released." * differ,
         "released": shape_of(released) if differ else None,
         **{name: shape[name] for name in ("users", "items", "ratings")},
         "scale": {
@@ -50,8 +50,7 @@ def data_section(ratings: Ratings, released: Ratings, scale: Scale) -> dict[str,
         },
         "histogram": {
             "bins": _shares(ratings, Bins.of(scale)),
-            "meaning": "How often each rating was given. Rare ratings tell more about the person "
-            "who gave them than common ones.",
+            "meaning": "Rare ratings disclose more about a person than common ones.",
         },
         "long_tail": _long_tail(ratings),
         "ratings_per_user": _per_user(ratings),
@@ -62,7 +61,7 @@ def data_section(ratings: Ratings, released: Ratings, scale: Scale) -> dict[str,
 
 
 def shape_of(ratings: Ratings) -> dict[str, Any]:
-    """Return how large a table is."""
+    """Return the size of a table."""
     cells = ratings.n_users * ratings.n_items
     return {
         "users": ratings.n_users,
@@ -101,7 +100,7 @@ class Bins:
 
     @property
     def labels(self) -> list[str]:
-        """What each bin holds, in words."""
+        """A label for each bin."""
         return [f"{a:g}" if a == b else f"{a:g} to {b:g}" for a, b in self.ends]
 
     def place(self, values: Floats) -> Counts:
@@ -132,7 +131,7 @@ def _shares(ratings: Ratings, bins: Bins) -> list[dict[str, Any]]:
 
 
 def _long_tail(ratings: Ratings) -> dict[str, Any]:
-    """Read the share of all ratings that the most rated items hold off at some shares of items."""
+    """Return the share of ratings on the most rated items, at some shares of items."""
     support = np.sort(ratings.item_support)[::-1]
     cuts = np.ceil(np.array(_ALONG) * len(support) - 1e-9).astype(np.int64)
     held = np.concatenate([[0], np.cumsum(support)])[cuts] / max(ratings.n_ratings, 1)
@@ -167,8 +166,8 @@ def _per_user(ratings: Ratings) -> dict[str, Any]:
     return {
         "mean": ratings.n_ratings / max(ratings.n_users, 1),
         "bins": bins,
-        "meaning": "How many ratings people gave. Of those with many ratings an adversary can "
-        "know many; those with few have little to be found by, and little to hide among.",
+        "meaning": "An adversary can know many ratings of active people. People with few ratings "
+        "offer little to match, but also have few similar records.",
     }
 
 
@@ -186,7 +185,7 @@ LISTED = 100
 
 
 def stand_out(risk: RiskResult | None, most: int) -> dict[str, Any]:
-    """Say how few known ratings identify how many people; nobody has more than `most` ratings."""
+    """Return how few known ratings identify how many people; `most`: ratings of any person."""
     steps = [
         {"known": step["known"], "identified": step["at_most"]}
         for step in ([] if risk is None else risk.to_dict()["steps"])
@@ -195,17 +194,17 @@ def stand_out(risk: RiskResult | None, most: int) -> dict[str, Any]:
     return {
         "steps": steps,
         "users": 0 if risk is None else risk.targets,
-        "knowledge": "so many ratings of a person exactly, and no dates",
-        "meaning": "The share of people of whom so many known ratings are enough, whichever they "
-        "are: in 9 of 10 draws no other record agrees with them. High means risk: to take the "
-        "names away protects none of these people.",
-        "beside": "Whoever may guess is right more often, as the attacks show: there the "
-        "best guess counts, here only who is identified for certain, and almost whatever is known.",
+        "knowledge": "that many exact ratings of a person, without dates",
+        "meaning": "Share of people that so many known ratings identify: in 9 of 10 draws "
+        "no other record agrees with them. High means risk: removing names does not protect these "
+        "people.",
+        "comparison": "The attacks count best guesses; here a person must be identified with "
+        "certainty, in almost every draw of known ratings. So the figures differ.",
     }
 
 
 def at_risk(risk: RiskResult | None, ratings: Ratings, release: Release) -> dict[str, Any] | None:
-    """List the users whom few ratings identify, and what the release still tells of them."""
+    """List the users that few ratings identify, and what the release discloses of them."""
     if risk is None:
         return None
     order = np.lexsort((risk.users, -risk.identified, risk.least))
@@ -218,7 +217,7 @@ def at_risk(risk: RiskResult | None, ratings: Ratings, release: Release) -> dict
             "known": int(risk.least[place]),
             "share": float(risk.identified[place]),
             "class_size": sizes[row],
-            "told": disclosed[row],
+            "disclosed": disclosed[row],
             "exists": existing[row],
         }
         for row, (user, place) in enumerate(zip(users.tolist(), order.tolist(), strict=False))
@@ -233,17 +232,15 @@ def at_risk(risk: RiskResult | None, ratings: Ratings, release: Release) -> dict
 
 def _text(risk: RiskResult, ratings: Ratings) -> str:
     text = (
-        "The people whom the fewest known ratings identify in the ratings as they are, and what "
-        "the release still tells of them: among how many they hide, how many of their ratings "
-        "their class shows plainly, and of how many items it shows that they rated them. A dash: "
-        "they are not in the release, or nobody can tell. The first are those to hold back, or to "
-        "hide among more, if this is too much."
-        " Of people whom as few ratings identify, in as many of the draws, those that come first "
-        "in the ratings stand first: where the list ends among them, others are no less at risk. "
-        "Whom Scoreboard-RH names is another question, and may be others."
+        "Users that the fewest known ratings identify in the original data, and what the release "
+        "discloses about them: class size, ratings that the class discloses, and items that it "
+        "shows they rated. A dash: not in the release, or not known. If this is too much, hold "
+        "back the first users, or use a larger k. Ties are in the order of the ratings, so users "
+        "just after the end of the list may be at the same risk. The attack Scoreboard-RH may "
+        "identify other users."
     )
     if risk.targets + risk.ineligible < ratings.n_users:
-        text += f" Of {ratings.n_users:,} people {risk.targets:,}, drawn at random, were tried."
+        text += f" Tested on {risk.targets:,} of {ratings.n_users:,} people, drawn at random."
     return text
 
 
@@ -253,7 +250,7 @@ _Counts = list[int | None]
 def _class_counts(
     release: Release, ratings: Ratings, users: NDArray[np.int64]
 ) -> tuple[_Counts, _Counts, _Counts]:
-    """Return class sizes, ratings disclosed and ratings known to exist; None: nobody can say."""
+    """Return class sizes, ratings disclosed and ratings known to exist; None: not known."""
     nothing: _Counts = [None] * len(users)
     rows = Match(release, ratings).row_of_user
     if rows is None:

@@ -1,7 +1,7 @@
-"""`Dossier`: everything that a report shows, as plain data, in two editions.
+"""`Dossier`: the content of the internal and the public report, as plain data.
 
-The owner's edition (`Dossier.internal`) has every figure. The public one (`Dossier.public`) is a
-function of the release folder and of whether the limits held
+The internal report (`Dossier.internal`) has every figure. The public one (`Dossier.public`) is a
+function of the release folder and of the status of the checks
 (`starshade.audit.dossier.public.public_edition`).
 """
 
@@ -57,29 +57,29 @@ from starshade.rng import Rng, resolve_seed
 
 @dataclass(frozen=True)
 class Dossier:
-    """What a report shows.
+    """The content of the reports on a release.
 
     Attributes
     ----------
     audit : AuditResult
-        The judgement that it tells of.
+        The audit of the release.
     for_all, own : mapping
-        The two editions.
+        The public and the internal report.
 
     Notes
     -----
-    Every ``meaning`` is a sentence for the reader: what a high or a low figure means. Texts are
+    Every ``meaning`` says what a high or a low figure means. Texts are
     plain, not escaped.
 
-    Keys of both editions.
+    Keys of both reports.
 
-    ``edition``
+    ``audience``
         "public" or "internal".
     ``verdict``
         ``{verdict, passed, word, headline, policy, publishable, paragraph, advice}``: PASS, FAIL or
-        INCOMPLETE, by which policy, by what the release may be published (`publishable`: "policy",
-        "acceptance", or "" where it may not), and what to do now (`advice`: list of sentences);
-        internal besides ``reasons``, and ``utility``, lines on what the release is good for.
+        INCOMPLETE, the policy, by what the release may be published (`publishable`: "policy",
+        "acceptance", or "" where it may not), and the next steps (`advice`: list of sentences);
+        internal also ``reasons``, and ``utility``, lines on its utility.
     ``accepted``
         ``[{risk, up_to, policy, reason, by, until}]``: risks that the owner accepted; texts.
         Public: `up_to` in steps of 5 %, rounded up, as thresholds are.
@@ -87,21 +87,21 @@ class Dossier:
         ``[{model, asked, verified, holds, how}]``, all texts but `holds`; public: as verified when
         the files were written.
     ``findings``
-        ``[{name, passed, text}]``: conditions beside the checks, each of which must hold.
+        ``[{name, passed, text}]``: other conditions, each of which must hold.
     ``warnings``
-        Sentences that do not decide but must be known.
+        Caveats that do not change the verdict.
     ``method``
         ``{name, summary, config[{name, value}], layout, layout_meaning, profile, profile_meaning,
         audience, k, records, items, classes, users_deleted, users_without_rating,
-        rare_items_dropped, whose, left_out}``; the last three numbers are bands where there is no
-        receipt, as in every public edition. `whose`: how many records are nobody's, `left_out`: how
-        many people were left out and why; texts, "" where there is nothing to say, or no receipt.
+        rare_items_dropped, whose, left_out}``; the last three numbers are bands without the key
+        file, as in every public report. `whose`: how many records are dummy records, `left_out`:
+        how many people were left out and why; texts, "" where there are none, or no key file.
     ``files``
         ``[{name, sha256, bytes}]`` of the release.
     ``versions``
         ``{starshade, made_with, format}``.
 
-    Public besides:
+    Public report only:
 
     ``checks``
         ``[{name, title, threshold, source, status, mark}]``, texts: thresholds that are not those
@@ -111,24 +111,24 @@ class Dossier:
         meaning}, cells{kinds[{name, label, share}], histogram[{label, share}], meaning}, examples,
         disclosure{rows}, inside[{title, value, unit, meaning}], useful, left_out}``: what is in the
         folder; None where it may not be published. `kinds` are of all cells, `examples` as in
-        the other edition, without real rows. The histogram is empty on a scale without steps;
+        the internal report, without real rows. The histogram is empty on a scale without steps;
         `inside` has bands.
     ``open``
-        Sentences: what is not promised.
+        Sentences: what is not guaranteed.
 
-    Internal besides:
+    Internal report only:
 
     A *rate* is ``{rate, low, high}``, shares in [0, 1] with a 95 % interval, or None where it is
     not known.
 
     ``worst_off``
-        ``{knowledge, draws, people, mean, worst, meaning}``: how often the class is named, of all
-        and of the tenth who are found most often; None where nobody says who is in which.
+        ``{knowledge, draws, people, mean, worst, meaning}``: class linkage, of all people and of
+        the most exposed tenth; None without the key file.
     ``checks``
         ``[{name, title, value, low, high, baseline, threshold, source, status, known, targets, of,
-        attack, knew, before, beside, text, advice, mark, measured_text, value_text, people_text,
-        threshold_text, note}]``: by the strongest attack that was tried; `before` and `beside` are
-        rates, `note` what kind of figure it is.
+        attack, knowledge, initial, other_values, text, advice, mark, measured_text, value_text,
+        people_text, threshold_text, note}]``: by the strongest attack; `initial` and
+        `other_values` are rates, `note` qualifies the figure.
     ``data``
         ``{of, released, users, items, ratings, scale{minimum, maximum, step, text}, attributes,
         sparsity{value, meaning}, histogram{bins[{label, low, high, ratings, share}], meaning},
@@ -137,45 +137,45 @@ class Dossier:
         last_day, notes}``. `of` says that these are all, "" where that is the released part, and
         `released` is ``{users, items, ratings, sparsity, text}`` of that part, else None.
     ``stand_out``
-        ``{steps[{known, identified: rate}], users, knowledge, meaning, beside}``: the share of
-        people who are identified in the ratings by so many known ratings or fewer; how this goes
+        ``{steps[{known, identified: rate}], users, knowledge, meaning, comparison}``: the share of
+        people identified in the original data by that many known ratings or fewer; `comparison`
         with the attacks.
     ``attacks``
         ``[{attack, title, knowledge, knew, known, exact, before: rate, after: rate, profile: rate,
         baseline, threshold, targets, people, tried}]``: `knew` is `knowledge` without what an
-        attack makes of it; `exact` tells whether the known ratings are
-        right to the letter; `profile`: how often a class that agrees with the target stands out;
+        attack makes of it; `exact`: whether the known ratings are
+        exact; `profile`: how often a class that agrees with the target stands out;
         `baseline`: 1 in the number of records; `threshold`: of re-identification, or None;
         `targets`: people who were attacked; `people`: all who were released; `tried`: a text on
-        how many have enough ratings, "" where everybody has.
+        how many have enough ratings, "" where all have.
     ``attack_meaning``
-        What these rates mean.
+        The meaning of these rates.
     ``recall``
         ``{title, head, rows}``: recall at 90 % and 99 % precision, before and after, as text.
     ``tracker``
         ``{before: rate, after: rate, meaning}`` or None: people whom counting queries single out.
     ``profile_disclosure``
-        ``{rows[{name, value, unit, meaning}], text}`` or None: what averaged profiles give away.
+        ``{rows[{name, value, unit, meaning}], text}`` or None: disclosure by averaged profiles.
     ``models``
-        ``[{name, passed, text}]``: the privacy models, counted by checks of their own.
+        ``[{name, passed, text}]``: the independent checks of the privacy models.
     ``disclosure``
-        ``{rows[{name, title, value, unit, meaning}], text}``: what the release still tells.
+        ``{rows[{name, title, value, unit, meaning}], text}``: remaining disclosure.
     ``examples``
         ``{rule, items[text], classes[{size, head, released[text], real[[text]], more}]}`` or None
         where there is no cell: a few classes as released, and up to five real rows of each, item by
-        item; `real` is None without the receipt, `more` are people who are not shown.
+        item; `real` is None without the key file, `more` are people who are not shown.
     ``remains``, ``remains_how``
-        ``{kinds[{name, label, share, meaning}] (gone in two parts), within_step,
+        ``{kinds[{name, label, share, meaning}] (suppressed in two parts), within_step,
         item_means_within_step, improvement_over_item_means, imputed_share, text, meaning}``:
         what becomes of each rating
-        (`WhatRemains`), beside a list of item averages; None without the receipt, then
+        (`WhatRemains`), compared with item means; None without the key file, then
         `remains_how` says what to do.
     ``losses``
         ``[{name, title, value, unit, meaning, low_is_good}]``; `unit` is one of "share",
         "percent", "count", "ratings", "ratio", "", and `low_is_good` None where neither is.
     ``histogram``
         ``{of, levels[text], before[share], after[share], null_before, null_after, meaning}`` or
-        None on a scale without steps: how ratings are shared out, of all ratings, before and after.
+        None on a scale without steps: the distribution of ratings, before and after.
     ``recommender``, ``recommender_how``
         ``{rows[{name, title, before, after, ratio, unit, meaning}], tested, meaning}``, or None
         without held-out ratings; then `recommender_how` says how to get it.
@@ -183,13 +183,13 @@ class Dossier:
         ``{rows[{name, title, value, unit, meaning}], conditions, meaning}``, or None where no
         queries can be answered; then `query_error_how` says why.
     ``people``
-        ``{rows[{user, known, share, class_size, told, exists}], listed, total, text}`` or None:
-        the users at risk, the most exposed first: how few ratings identify each in the ratings as
-        they are, among how many they hide in the release, how many ratings of theirs their class
-        tells, and how many that it tells they gave.
+        ``{rows[{user, known, share, class_size, disclosed, exists}], listed, total, text}`` or
+        None: the users at risk, the most exposed first: how few ratings identify each in the
+        original data, the class size in the release, how many of their ratings the class
+        discloses, and of how many it discloses the existence.
     ``run``
-        ``{seed, release, private, probe, earlier, command, digest, seconds, config}``: how to do
-        this again; texts, or None.
+        ``{seed, release, private, probe, earlier, command, digest, seconds, config}``: how to
+        reproduce the report; texts, or None.
     """
 
     audit: AuditResult
@@ -207,20 +207,20 @@ class Dossier:
         return str(self.own["verdict"]["publishable"])
 
     def moved(self, release: str, private: str) -> Dossier:
-        """Return the same of a release that goes to another place, with its receipt."""
+        """Return the same for a release and key file in another place."""
         run = {**self.own["run"], "release": release, "private": private}
         return replace(self, own={**self.own, "run": run})
 
     def public(self) -> dict[str, Any]:
-        """Return what may be published; nothing in it is about a single user."""
+        """Return the public report, which has nothing about a single user."""
         return deepcopy(dict(self.for_all))
 
     def internal(self) -> dict[str, Any]:
-        """Return everything, for the owner's eyes."""
+        """Return the internal report."""
         return deepcopy(dict(self.own))
 
 
-_DRAWS = 10  # of what is known of each person, to see who stands out
+_DRAWS = 10  # of the known ratings of each person
 
 
 @typed
@@ -237,7 +237,7 @@ def compile_dossier(
     rng: Rng = None,
     command: str | None = None,
 ) -> Dossier:
-    """Judge a release and gather everything that a report shows.
+    """Audit a release and gather the content of its reports.
 
     Parameters
     ----------
@@ -246,11 +246,11 @@ def compile_dossier(
     release : path
         A release folder.
     private : path, optional
-        The owner's receipt.
+        The private key file.
     audit : Audit, optional
         Policy, thresholds and sizes; None: the usual ones.
     probe : Ratings, optional
-        Ratings that were held out of `ratings` before; needs the receipt.
+        Ratings that were held out of `ratings` before; needs the key file.
     earlier : sequence of path
         Releases published before.
     earlier_private : sequence of path
@@ -259,7 +259,7 @@ def compile_dossier(
         Risks that the owner accepted: ``risk, up_to, policy, reason, by, until``, texts.
     rng : int, Generator or None
     command : str, optional
-        What does all this again, for the owner's edition.
+        What reproduces the report, for the internal one.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def compile_dossier(
     )
 
 
-@announced("gathering what a report shows")
+@announced("preparing the report")
 def gather(
     ratings: Ratings,
     released: Release,
@@ -305,7 +305,7 @@ def gather(
 ) -> Dossier:
     """Do the same with a release that was read from `folder` already.
 
-    What `released` carries of private facts counts; `private` is only named in the owner's edition.
+    `released` carries its private facts; `private` is only named in the internal report.
     `accepted`: of the audit, the accepted risks that count. `store`: what `ratings` were read from.
     """
     judge = audit or Audit()
@@ -324,7 +324,7 @@ def gather(
     public = public_edition(replace(released, private=None), folder, judgement)
     risk = _risk(ratings, judge.targets, seed)
     own = {
-        "edition": "internal",
+        "audience": "internal",
         **_judged(result, released, ratings, judgement.publishable),
         "accepted": [dict(each) for each in rows],
         "worst_off": worst_off(result, released, Match(released, ratings).made_of, judge.targets),
@@ -383,7 +383,7 @@ def _judged(
 
 
 def _risk(ratings: Ratings, targets: int, seed: int) -> RiskResult | None:
-    """Attack people in the ratings as they are; None where there is nobody to attack."""
+    """Attack people in the original data; None where no person can be attacked."""
     known = Knowledge(known=1, dates=False)
     if not known.eligible_users(ratings).any():
         return None

@@ -1,4 +1,4 @@
-"""Classes as everybody reads them, and beside each, for the owner, the real rows behind it."""
+"""Example classes as released, each with its real rows for the internal report."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _PEOPLE = 5  # real rows of a class, at most
 
 
 def example_rows(release: Release, original: Ratings) -> dict[str, Any] | None:
-    """Return the same classes with up to five real rows each: for the owner alone.
+    """Return the example classes with up to five real rows each: internal.
 
-    People stand without a name, in the order of `original`; `more` are those that are not shown.
-    `real` stays None where nobody says who is in which class. Items have their names, if
+    People have no name and the order of `original`; `more` are those that are not shown.
+    `real` is None without the key file. Items have their names, if
     `original` has some.
     """
     rows = typical(release)

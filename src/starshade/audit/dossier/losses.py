@@ -1,4 +1,4 @@
-"""What was lost and what is still told, each figure with what a high or a low one means."""
+"""Losses and remaining disclosure, each figure with the meaning of a high or a low value."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def _row(figure: Figure) -> dict[str, Any]:
 
 
 def disclosure_rows(shares: Mapping[str, float | None], release: Release) -> list[dict[str, Any]]:
-    """Return what the release still tells of people, whoever is who; all of it is in its files."""
+    """Return what the release discloses of people; all of it can be counted in its files."""
     names = ", ".join(release.manifest.attribute_columns)
     alone = Figure(
         "unique_by_attributes",
-        f"Records that no other equals in {names}",
+        f"Records that are unique by {names}",
         "share",
         True,
-        "Who knows so much of such a person finds their record, whatever its ratings: nothing "
-        "but the service that stands before it protects them. High means risk.",
+        "An adversary who knows these attributes finds the record: only the query service protects "
+        "these people. High means risk.",
     )
     figures = [figure.of(shares.get(figure.key)) for figure in DisclosureShares.FIGURES]
     figures.append(alone.of(_alone(release)))
@@ -93,13 +93,13 @@ def recommender_section(result: AuditResult) -> dict[str, Any] | None:
     return {
         "rows": rows,
         "tested": utility["probe_ratings"],
-        "meaning": "How well ratings that were held out are predicted, before and after. A ratio "
-        "of 1 predicts as well from the release as from the original; above 1, worse.",
+        "meaning": "Prediction of held-out ratings, before and after. Ratio 1: as good from the "
+        "release as from the original data; above 1: worse.",
     }
 
 
 def query_section(result: AuditResult) -> dict[str, Any] | None:
-    """Return how far averages asked of the release are off; None where none can be asked."""
+    """Return the query error of averages; None where no queries can be answered."""
     keys = [f"query_error_{kind}" for kind in KINDS]
     rows = [_row(figure) for figure in figures_found(result.utility) if figure.key in keys]
     if not rows:
@@ -107,17 +107,16 @@ def query_section(result: AuditResult) -> dict[str, Any] | None:
     return {
         "rows": rows,
         "conditions": result.utility.get("query_error_conditions"),
-        "meaning": "How far an average asked of the release lies from the true one, in percent of "
-        "the answer. Low is good: an analyst may rely on it; high is not. The kind that matters is "
-        "the kind that will be asked.",
+        "meaning": "Error of an average over the release, in percent of the answer. Low is good. "
+        "The relevant kind of query is the one that users will ask.",
     }
 
 
 def no_probe() -> str:
-    """Say what to do to see a recommender's losses, where there are none."""
+    """Say how to measure a recommender's loss."""
     return (
-        "Not told: no ratings were held out. To see what a recommender loses, set some ratings "
-        "aside first, make the release of the rest, and give the receipt and what was set aside."
+        "Not measured: no ratings were held out. Hold out some ratings, make the release from the "
+        "rest, and give the private key file and the held-out ratings."
     )
 
 
@@ -127,17 +126,15 @@ def no_queries(release: Release) -> str:
     if release.attributes is None:
         why = "the release was made without personal attributes"
     elif manifest.scale.step is None:
-        why = "conditions are asked of the steps of a scale, and this one has none"
+        why = "query conditions need a scale with steps"
     else:
         names = ", ".join(manifest.attribute_columns)
-        why = f"of the personal attributes ({names}) none is a number, or none was read here"
-    return (
-        f"Not measured: what is compared are averages of a numeric personal attribute, and {why}."
-    )
+        why = f"no personal attribute ({names}) is numeric, or none was read here"
+    return f"Not measured: query error is of averages of a numeric personal attribute, and {why}."
 
 
 def histogram_section(release: Release, part: Ratings, *, differ: bool) -> dict[str, Any] | None:
-    """Return how ratings are shared out, before and after; None on a scale without steps.
+    """Return the distribution of ratings, before and after; None on a scale without steps.
 
     `part`: the released part of the original; `differ`: whether that is less than all.
     """
@@ -151,13 +148,12 @@ def histogram_section(release: Release, part: Ratings, *, differ: bool) -> dict[
         return [float(share) for share in held / (held.sum() or 1.0)]
 
     return {
-        "of": "What the released people gave to the released items." * differ,
+        "of": "Ratings of the released people on the released items." * differ,
         "levels": bins.labels,
         "before": shares(histogram.before),
         "after": shares(histogram.after),
         "null_before": histogram.before[0],
         "null_after": histogram.after[0],
-        "meaning": "How often each rating occurs among the cells that have one, before and after. "
-        "The more alike the two, the better counts and averages of ratings hold; a cell that "
-        "leaves several ratings open counts for each in equal parts.",
+        "meaning": "Among cells with a rating. The closer the two, the more accurate are counts "
+        "and averages. A cell with several possible ratings counts equally for each.",
     }

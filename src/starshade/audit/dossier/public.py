@@ -1,9 +1,8 @@
-"""The public edition: a function of the release folder, of the policy, and of what held.
+"""The public report: a function of the release folder, the policy and the status of its checks.
 
-Two such editions can be subtracted, and one from the release: nothing is left, as all that is said
-can be computed from the folder, but for thresholds, the status of each check and condition, and the
-risks that the owner accepted. Nothing that was measured on the ratings comes this far: no argument
-could carry it.
+Everything in it can be computed from the folder, but for thresholds, the status of each check and
+condition, and the risks that the owner accepted. So comparing two such reports, or one with the
+release, discloses nothing more. No argument could carry a figure measured on the ratings.
 """
 
 from __future__ import annotations
@@ -23,12 +22,10 @@ from starshade.audit.dossier.losses import disclosure_rows
 from starshade.audit.dossier.release import claim_rows, files_of, method_section, versions_of
 from starshade.audit.dossier.verdict import (
     MEANINGS,
-    PROXIMITY_CAVEAT,
     hidden,
     readers_advice,
     shown_of,
     stated,
-    within,
 )
 from starshade.audit.evidence import MOST_QUERIES
 from starshade.audit.findings import (
@@ -40,6 +37,7 @@ from starshade.audit.findings import (
     title_of,
 )
 from starshade.audit.result import AuditResult
+from starshade.audit.shares import MORE, PROXIMITY_CAVEAT, within
 from starshade.audit.to_know import FEW, of_release
 from starshade.errors import InternalError
 from starshade.plain import counted, percent
@@ -60,7 +58,7 @@ _GRID = 5  # percent; numbers that the owner set are stated on this grid
 
 @dataclass(frozen=True)
 class PublicCheck:
-    """What a public report says of a check: no figure, as it was measured on the ratings."""
+    """A check in a public report: without its figure, which was measured on the ratings."""
 
     name: str
     threshold: str
@@ -69,7 +67,7 @@ class PublicCheck:
 
     @classmethod
     def of(cls, check: Check, usual: Threshold | None) -> PublicCheck:
-        """Keep of a check what may be published; `usual`: the threshold that everybody knows."""
+        """Reduce a check to what may be published; `usual`: the published threshold."""
         limit, status = check.threshold, check.status
         if limit is None:
             text, source = "–", ""
@@ -82,7 +80,7 @@ class PublicCheck:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What a public report says of an accepted risk: the owner's words, a share on the grid."""
+    """An accepted risk in a public report: the owner's words, a rounded share."""
 
     risk: str
     up_to: str
@@ -93,7 +91,7 @@ class Accepted:
 
     @classmethod
     def of(cls, accepted: Mapping[str, str]) -> Accepted:
-        """Keep of a decision what may be published."""
+        """Reduce a decision to what may be published."""
         texts = {each.name: str(accepted[each.name]) for each in fields(cls)}
         if accepted["up_to"].endswith("%"):
             share = share_of(accepted["risk"], accepted["up_to"])
@@ -103,11 +101,11 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a public report knows of an audit.
+    """An audit as a public report knows it.
 
     `policy`: name and version. `answers`: of each other condition, whether it holds. `alone`:
-    whether nothing fails that is of this release alone. `caveats`: names of what the audit did not
-    do in full. `accepted`: risks that the owner accepted.
+    whether nothing but composition fails. `caveats`: names of limitations of the audit.
+    `accepted`: risks that the owner accepted.
     """
 
     verdict: Verdict
@@ -121,7 +119,7 @@ class Judgement:
 
     @classmethod
     def of(cls, result: AuditResult, accepted: Sequence[Mapping[str, str]] = ()) -> Judgement:
-        """Keep of an audit, and of what was accepted, what may be published."""
+        """Reduce an audit and accepted risks to what may be published."""
         policy = result.policy
         usual = read_policy(policy.name).thresholds if policy.name in POLICIES else {}
         return cls(
@@ -154,12 +152,12 @@ class Judgement:
         return "acceptance" if holds and open_ and open_ <= covered else ""
 
     def answer(self, name: str) -> bool | None:
-        """Return whether a condition holds; None: it was not asked about."""
+        """Return whether a condition holds; None: it does not apply."""
         answers = [passed for condition, passed in self.answers if condition == name]
         return all(answers) if answers else None
 
     def status(self, name: str) -> Status:
-        """Return how a check stands."""
+        """Return the status of a check."""
         return next(each.status for each in self.checks if each.name == name)
 
 
@@ -171,21 +169,21 @@ def _caveats(result: AuditResult) -> Iterator[str]:
 
 
 def _of_owner(name: str, limit: Threshold) -> str:
-    """Write a number that the owner set: a class size as it is, for anybody can count it."""
+    """Write a number that the owner set: a class size exactly, as anyone can count it."""
     return limit.text(name) if name == "class-size" else f"{_on_grid(float(limit.share))}%"
 
 
 def _on_grid(limit: float) -> int:
-    """Round a limit up; what is a step but for the dust of floating point is one."""
+    """Round a threshold up to the grid, but for floating-point error."""
     return _GRID * max(ceil(100 * limit / _GRID - 1e-9), int(limit > 0))
 
 
 def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict[str, Any]:
-    """Return what everybody may read on a release that was read without its receipt."""
+    """Return the public report on a release that was read without its key file."""
     if release.private is not None:
-        raise InternalError("a public edition of a release with its private facts")
+        raise InternalError("a public report on a release with its private facts")
     return {
-        "edition": "public",
+        "audience": "public",
         "verdict": _verdict(release, judgement),
         "checks": [_row(each) for each in judgement.checks],
         "accepted": [asdict(each) for each in judgement.accepted],
@@ -218,18 +216,16 @@ def _holds(release: Release) -> dict[str, Any]:
 
 
 def _useful(release: Release) -> str:
-    """Say what its cells are good for, as far as its files show it."""
+    """Say what its cells contain, as far as its files show it."""
     shares = shares_of_cells(release)
-    listed = (f"{_KINDS[n]} in {percent(share)}" for n, share in shares.items() if n in _KINDS)
-    return f"Utility: its cells say {', '.join(listed)}."
+    listed = (f"{_KINDS[n]} {percent(share)}" for n, share in shares.items() if n in _KINDS)
+    return f"Utility, by content of cells: {', '.join(listed)}."
 
 
 def _left_out(release: Release) -> str:
     """Say which items are left out, as far as its files show it."""
     dropped = in_words(release.manifest.rare_items_dropped)
-    return (
-        f"Items: {release.classes.n_items:,} released; left out as too few rated them: {dropped}."
-    )
+    return f"Items: {release.classes.n_items:,} released; left out for too few raters: {dropped}."
 
 
 def _proximate(release: Release) -> bool:
@@ -251,7 +247,7 @@ def _row(check: PublicCheck) -> dict[str, Any]:
 def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
     publishable = judgement.publishable
     paragraph = [f"{MEANINGS[judgement.verdict]} (policy {judgement.policy})."]
-    for status, what in (("fail", "Not within the threshold"), ("not measured", "Not measured")):
+    for status, what in (("fail", "FAIL"), ("not measured", "NOT MEASURED")):
         names = [CHECKED[each.name].title for each in judgement.checks if each.status == status]
         paragraph += [f"{what}: {'; '.join(names)}."] if names else []
     paragraph += [row["text"] for row in _findings(release, judgement) if not row["passed"]]
@@ -278,33 +274,33 @@ def _attack(release: Release, judgement: Judgement) -> str:
     mean = " on average" * records_differ(release)
     limit = next(each for each in judgement.checks if each.name == "re-identification").threshold
     return (
-        "Attacks were tried on it, with the knowledge of a few ratings of a person, right or "
-        f"nearly so: none re-identifies a target{mean} more often than the threshold of {limit}."
+        "No tested attack with a few known ratings, exact or approximate, re-identifies a "
+        f"target{mean} more often than the threshold of {limit}."
     )
 
 
 #: caveat → what it says
 _CAVEATS = {
-    "stopped": "The attack on a query interface was stopped after "
-    f"{counted(MOST_QUERIES, 'query', 'queries')}, the most that an audit asks: not every query "
-    "that could single out a person was tried.",
-    "few": f"Some attacks were tried on fewer than {FEW} people: their intervals are wide.",
+    "stopped": "The attack on a query interface stopped after "
+    f"{counted(MOST_QUERIES, 'query', 'queries')}, an audit's maximum: not every query that could "
+    "single out a person was tested.",
+    "few": f"Some attacks were tested on fewer than {FEW} people: their intervals are wide.",
 }
 #: condition → what yes says, what no says
 _SENTENCES = {
     "tracker": (
-        "Behind a query interface COUNT queries single out no person.",
-        "Behind a query interface COUNT queries single people out unless they are refused.",
+        "Query interface: COUNT queries single out no person.",
+        "Query interface: COUNT queries single people out unless they are refused.",
     ),
     "audience": AUDIENCE,
-    "identifying": (NO_NAME, "A personal attribute that it tells is as good as a name."),
+    "identifying": (NO_NAME, "A released attribute identifies people."),
     "rare-values": (
         NO_RARE_VALUE,
-        "A personal attribute that it tells has values that fewer than k people have.",
+        "A released attribute has values that fewer than k people have.",
     ),
-    "profiles": ("", "All records have the same profile: the release says the same of everyone."),
-    "settings": ("", "release.json says another k of its making than it claims."),
-    "scale": ("", "release.json says another scale than the ratings have."),
+    "profiles": ("", "All records have the same profile: the release does not distinguish people."),
+    "settings": ("", "release.json states another k in its settings than in its claims."),
+    "scale": ("", "release.json states another scale than the ratings have."),
 }
 
 
@@ -312,14 +308,14 @@ def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     models = {
         title_of(claim): (
             f"The check of {claim.model}, which shares no code with the method, agrees.",
-            f"The check of {claim.model} does not find what is claimed.",
+            f"The check of {claim.model} does not confirm the claim.",
         )
         for claim in models_of(release)
     }
     sentences = {
         "claims": (
-            "Its claims were counted again on the files and hold.",
-            "Not everything that it claims was found again on the files, or it claims nothing.",
+            "All claims were verified on the files.",
+            "Not all claims hold on the files, or there are none.",
         ),
         **models,
         **_SENTENCES,
@@ -346,8 +342,8 @@ def _classes(release: Release) -> dict[str, Any]:
         "median": float(np.median(sizes)) if len(sizes) else 0.0,
         "largest": int(sizes[0]) if len(sizes) else 0,
         "bins": [{"label": label, "share": share} for label, share in sizes_shown(sizes, _BARS)],
-        "meaning": f"How many records are equal{release.manifest.alike_by}, as shares of all. The "
-        "more are equal, the less can one of them be told from the others.",
+        "meaning": f"Share of records. Records of a class are equal{release.manifest.alike_by}, so "
+        "none of them can be distinguished.",
     }
 
 
@@ -360,16 +356,16 @@ def _cells(release: Release) -> dict[str, Any]:
             if name in shares
         ],
         "histogram": _histogram(release),
-        "meaning": "How often each rating occurs among the cells that have one; a cell that leaves "
-        "several open counts for each in equal parts.",
+        "meaning": "Among cells with a rating. A cell with several possible ratings counts equally "
+        "for each.",
     }
 
 
-#: what cells say, briefly
+#: kinds of cells
 _KINDS = {
     "one_rating": "one rating",
-    "several_ratings": "one of several ratings",
-    "perhaps_rated": "ratings, or none",
+    "several_ratings": "several possible ratings",
+    "perhaps_rated": "ambiguous (rated or not)",
     "no_rating": "no rating",
 }
 
@@ -396,17 +392,14 @@ def _open(release: Release, judgement: Judgement) -> Iterator[str]:
     if _proximate(release):
         yield PROXIMITY_CAVEAT
     elif manifest.layout == "profile":
-        yield "No privacy model bounds how often a class is found, nor what its profile says."
+        yield "No privacy model bounds class linkage, nor what a profile discloses."
     if k and judgement.alone and not records_differ(release):
-        beside = judgement.status("composition") != "not applicable"
-        yield within(k, manifest.alike_by, alone=beside)
+        composed = judgement.status("composition") != "not applicable"
+        yield within(k, manifest.alike_by, alone=composed)
     else:
-        yield "Other attacks than those tried may find more."
+        yield MORE
     yield (
-        "A second release of the same people is another matter: two can be intersected, and the "
-        "joint classes may be smaller than k."
+        "Composition: two releases of the same people can be intersected; the joint classes may be "
+        "smaller than k."
     )
-    yield (
-        "How often attacks succeed, and what was lost, stands in the owner's edition alone: such "
-        "figures are of the ratings themselves."
-    )
+    yield "Measured risks and losses are in the internal report only: they depend on the ratings."

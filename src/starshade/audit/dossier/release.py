@@ -32,12 +32,12 @@ from starshade.stats import worst_tenth
 
 _HOW = {
     True: "Counted on the written files, by a check that shares no code with the method.",
-    False: "Counted on the written files, which do not bear the claim out.",
+    False: "Counted on the written files, which do not satisfy the claim.",
 }
 
 
 def claim_rows(claims: Iterable[Mapping[str, Any]], *, beside: bool) -> list[dict[str, Any]]:
-    """Return each claim: what it requires, what was counted, and how.
+    """Return each claim: its requirement, what was counted, and how.
 
     `beside`: there are quasi-identifiers that records are equal on too.
     """
@@ -45,7 +45,7 @@ def claim_rows(claims: Iterable[Mapping[str, Any]], *, beside: bool) -> list[dic
         {
             "model": claim["model"],
             "asked": ": ".join(filter(None, (_settings(claim), _requirement(claim, beside)))),
-            "verified": counted_of(claim["verified"]) or "nothing that the files would show",
+            "verified": counted_of(claim["verified"]) or "nothing: the files do not show it",
             "holds": bool(claim["holds"]),
             "how": _HOW[bool(claim["holds"])],
         }
@@ -68,7 +68,7 @@ def model_rows(result: AuditResult) -> list[dict[str, Any]]:
 
 
 def method_section(release: Release) -> dict[str, Any]:
-    """Say how the release was made, as it says itself; with its receipt in figures, not bands."""
+    """Return how the release was made, as it states; with the key file in figures, not bands."""
     manifest = release.manifest
     left_out = private_figures(manifest, release.exact)[: len(LEFT_OUT)]
     return {
@@ -91,29 +91,29 @@ def method_section(release: Release) -> dict[str, Any]:
 
 
 def _whose(release: Release) -> str:
-    """Say how many records are people's and how many nobody's; empty where each is somebody's."""
-    told, exact = release.manifest.dummy_records, release.exact
-    if told is None or told == "none":
+    """Say how many records are people and how many are dummy records; empty without those."""
+    band, exact = release.manifest.dummy_records, release.exact
+    if band is None or band == "none":
         return ""
-    why = "are nobody's (the release continues an earlier one)"
+    why = "(the release continues an earlier one)"
     if exact is None:
-        return f"{in_words(told)} of them {why}"
-    nobodys = exact.dummy_records or 0
-    own = counted(release.n_records - nobodys, "person's", "people's")
-    return f"{own}, and {nobodys:,} that {why if nobodys > 1 else why.replace('are', 'is', 1)}"
+        return f"{in_words(band)} of them are dummy records {why}"
+    dummies = exact.dummy_records or 0
+    own = counted(release.n_records - dummies, "person", "people")
+    return f"{own} and {counted(dummies, 'dummy record')} {why}"
 
 
 def _left_out(release: Release) -> str:
-    """Say how many people were left out, and why; empty without the receipt."""
+    """Say how many people were left out, and why; empty without the key file."""
     exact = release.exact
     if exact is None:
         return ""
     whys = (
         (exact.users_without_rating, "without a rating on these items"),
-        (exact.users_deleted, "who could not be hidden among others"),
+        (exact.users_deleted, "removed by the method"),
     )
-    told = [f"{counted(n, 'person', 'people')} {why}" for n, why in whys if n]
-    return f"Left out: {' and '.join(told) or 'nobody'}."
+    left = [f"{counted(n, 'person', 'people')} {why}" for n, why in whys if n]
+    return f"Left out: {' and '.join(left) or 'no people'}."
 
 
 def files_of(folder: Path, release: Release) -> list[dict[str, Any]]:
@@ -127,7 +127,7 @@ def files_of(folder: Path, release: Release) -> list[dict[str, Any]]:
 
 
 def versions_of(release: Release) -> dict[str, Any]:
-    """Return the versions of starshade that made and that judged, and of the format."""
+    """Return the versions of starshade that made and audited the release, and of the format."""
     return {
         "starshade": __version__,
         "made_with": release.manifest.starshade,
@@ -147,17 +147,16 @@ def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-_DRAWS = 4  # of what is known of each person
+_DRAWS = 4  # of the known ratings of each person
 ATTACK_MEANING = (
-    "How often an adversary who knows so much about a person, and must point at one record, points "
-    "at the right one. 100% finds everybody; 1 in the number of records is the baseline; the check "
-    "passes while no upper end is above the threshold. Low after and high before is what a release "
-    "is made for."
+    "Share of targets whose record the adversary names, with this knowledge and a forced guess. "
+    "The check passes if no upper end is above the threshold. A good release has a high initial "
+    "risk and a low residual risk."
 )
 
 
 def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict[str, Any]]:
-    """Return a row for each attack and knowledge; `people`: whom the release is of."""
+    """Return a row for each attack and knowledge; `people`: how many are in the release."""
     titles = {entry.name: entry.title or entry.summary for entry in ATTACKS}
     limit = result.check("re-identification").threshold
     unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
@@ -173,7 +172,9 @@ def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict
             "baseline": 1 / max(evidence.after.records, 1),
             "before": rate_of(evidence.before.expected_top1),
             "after": None if unknown else rate_of(evidence.after.expected_top1),
-            "profile": None if result.profile_disclosure else rate_of(evidence.after.disclosed),
+            "profile": None
+            if result.profile_disclosure
+            else rate_of(evidence.after.class_contents_known),
             "targets": evidence.before.targets,
             "people": people,
             "tried": tried_on(evidence, people),
@@ -185,7 +186,7 @@ def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict
 def worst_off(
     result: AuditResult, release: Release, original: Ratings, targets: int
 ) -> dict[str, Any] | None:
-    """Say how often the class is named of those who are found most often; None if not known."""
+    """Return the class linkage of the most exposed tenth; None if not measured."""
     if release.private is None:
         return None
     tried = [each for each in result.evidence if isinstance(each.after, LikelihoodResult)]
@@ -199,52 +200,50 @@ def worst_off(
         "people": credits_.shape[1],
         "mean": float(credits_.mean()),
         "worst": worst_tenth(credits_),
-        "meaning": "How often the right class is named, of everybody and of the tenth of the "
-        "people who are found most often, whichever of their ratings are known. Who they are is "
-        "told by some draws, and how often they are found by others.",
+        "meaning": "Class linkage of all people and of the most exposed tenth, over random draws "
+        "of known ratings. Some draws select the tenth, others measure it.",
     }
 
 
 def tried_on(evidence: Evidence, people: int) -> str:
-    """Say of how many people so much can be known; empty where of everybody."""
+    """Say how many people have enough ratings; empty where all have."""
     other, known = evidence.before.ineligible, counted(evidence.knowledge.known, "rating")
     if not other:
         return ""
     able = people - other
     return (
         f"{able:,} of {counted(people, 'person', 'people')} {'has' if able == 1 else 'have'} "
-        f"{known} or more on these items; the others could not be tried"
+        f"{known} or more on these items; the others are ineligible"
     )
 
 
 def rate_of(rate: Rate | None) -> dict[str, float] | None:
-    """Return a rate as plain values; None where nobody was tried."""
+    """Return a rate as plain values; None without targets."""
     return None if rate is None or rate.rate != rate.rate else rate.to_dict()
 
 
 def tracker_row(result: AuditResult) -> dict[str, Any] | None:
-    """Return whom counting queries single out."""
+    """Return the share of people that COUNT queries single out."""
     if result.tracker is None:
         return None
     return {
         "before": rate_of(result.tracker.before.at_risk),
         "after": rate_of(result.tracker.after.at_risk),
-        "meaning": "The share of people whom somebody singles out who sees no data and only asks "
-        "how many people meet a condition. Above 0 means risk for a query service; 0 is what a "
-        "release with k of 2 or more must come to.",
+        "meaning": "Share of people that COUNT queries single out, without access to the data. "
+        "Above 0 means risk for a query service; a release with k of 2 or more must reach 0.",
     }
 
 
 def given_away(disclosure: ProfileDisclosure | None) -> dict[str, Any] | None:
-    """Return what averaged profiles tell beyond who is who; no model limits it."""
+    """Return what averaged profiles disclose beyond re-identification; no model bounds it."""
     if disclosure is None:
         return None
     group = disclosure.group
     figures = {
         **{each.key: each for each in disclosure.attribute.found},
-        "group_found": GROUP_FOUND.of(None if group is None else group.share),
+        "class_linkage": GROUP_FOUND.of(None if group is None else group.share),
         "member_rated": _figure_of(disclosure.links, "confidence"),
-        "everybody_rated": _figure_of(disclosure.links, "everybody"),
+        "everybody_rated": _figure_of(disclosure.links, "all_members"),
         "auc": _figure_of(disclosure.padding, "auc"),
     }
     rows = [row_of(each) | {"name": name} for name, each in figures.items() if each is not None]
@@ -252,7 +251,7 @@ def given_away(disclosure: ProfileDisclosure | None) -> dict[str, Any] | None:
 
 
 def row_of(figure: Figure) -> dict[str, Any]:
-    """Return what a report shows of a figure."""
+    """Return a figure as a report shows it."""
     names = ("title", "unit", "meaning")
     return {"name": figure.key, "value": figure.mean, **{n: getattr(figure, n) for n in names}}
 
@@ -263,13 +262,13 @@ def _figure_of(result: Shown | None, key: str) -> Figure | None:
 
 
 def _knew(evidence: Evidence) -> str:
-    """Say what is known of a person, whatever an attack makes of it."""
+    """Describe the known ratings of a person, without the attack's tolerance."""
     knowledge = evidence.knowledge
     text = counted(knowledge.known, "rating")
     if not knowledge.rating_error:
         text += ", exactly"
     else:
-        text += f", to within {knowledge.rating_error:g}"
+        text += f", within ±{knowledge.rating_error:g}"
     if knowledge.wrong:
         text += f", {knowledge.wrong} of them wrong"
     return text
@@ -279,5 +278,5 @@ def _knowledge_text(evidence: Evidence) -> str:
     knowledge, text = evidence.knowledge, _knew(evidence)
     allowed = evidence.after.config.get("tolerance")
     if allowed is not None and allowed > knowledge.rating_error:  # a mean is nobody's rating
-        text += f" (what lies within {allowed:g} fits)"
+        text += f" (tolerance ±{allowed:g})"
     return text

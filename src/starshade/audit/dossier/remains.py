@@ -1,4 +1,4 @@
-"""What remains of the ratings, as a report and a page show it: a bar, beside a list of averages."""
+"""Utility of the ratings for a report and a page: a bar, compared with item means."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from starshade.utility.what_remains import WhatRemains
 
 #: kind → what a bar calls it; of profiles and records "wider" has another name
 _LABELS = {
-    "exact": "exact: useful, and disclosed",
-    "half_step": "within half a step",
-    "one_step": "only neighbouring values",
-    "wider": "wider than a step",
-    "existence_only": "rated, value open",
-    "ambiguous": "perhaps rated",
-    "suppressed": "gone by the method",
-    "left-out": "gone with items or people left out",
+    "exact": "exact value disclosed",
+    "half_step": "recoverable within ±½ step",
+    "one_step": "recoverable within ±1 step",
+    "wider": "wider interval",
+    "existence_only": "existence only",
+    "ambiguous": "ambiguous",
+    "suppressed": "suppressed by the method",
+    "left-out": "items or people left out",
 }
-_FARTHER = "farther than a step"
+_FARTHER = "larger error"
 
 
 def remains_section(figures: Mapping[str, float | int | None]) -> dict[str, Any] | None:
-    """Return what becomes of each rating, beside a list of item averages.
+    """Return what becomes of each rating, compared with item means.
 
-    `figures`: those of the measure ``what-remains``, maybe among others. None where nobody said
-    who is who. The kinds stand in the order of a bar, and their shares add up to 1.
+    `figures`: those of the measure ``what-remains``, maybe among others. None without the
+    key file. The kinds are in the order of a bar, and their shares add up to 1.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def remains_section(figures: Mapping[str, float | int | None]) -> dict[str, Any]
     ... "improvement_over_item_means": 0.1}
     >>> section = remains_section({**figures, "utility_suppressed": 0.0})
     >>> [kind["label"] for kind in section["kinds"]][2:4]
-    ['farther than a step', 'gone by the method']
+    ['larger error', 'suppressed by the method']
     """
     gone, left_out = figures.get("utility_suppressed"), figures.get("utility_left_out") or 0.0
     if gone is None:
@@ -68,27 +68,23 @@ def _in_words(
     figures: Mapping[str, float | int | None], by_method: float | None, left_out: float
 ) -> str:
     skill, filled = figures.get("improvement_over_item_means"), figures.get("imputed_share")
-    told = (
-        f"Of all ratings {percent(figures['recoverable_within_step'])} can be read within one "
-        f"step, "
-        "each cell as the mean of what it leaves possible; "
-        f"from a list of item averages {percent(figures['item_means_within_step'])}."
+    text = (
+        f"{percent(figures['recoverable_within_step'])} of ratings are recoverable within ±1 step, "
+        "with each cell read as the mean of its possible values; item means recover "
+        f"{percent(figures['item_means_within_step'])}."
     )
     if figures["utility_suppressed"]:
-        told += (
-            f" Gone: {percent(left_out)} with items or people that were left out, "
+        text += (
+            f" Suppressed: {percent(left_out)} with items or people left out, "
             f"{percent(by_method)} by the method."
         )
     if skill is not None:
-        told += f" Skill over that list: {skill:.2f} (1 reads every rating exactly, 0 no better)."
+        text += f" Improvement over item means: {skill:.2f} (1: exact, 0: none)."
     if filled is not None:
-        told += f" Of the cells that were empty {percent(filled)} are imputed."
-    return told
+        text += f" {percent(filled)} of unrated cells are imputed."
+    return text
 
 
 def no_remains() -> str:
-    """Say what to do to see what remains, where nobody said who is who."""
-    return (
-        "Not told: only the receipt says whose record is whose. Give the file that was written "
-        "with the release."
-    )
+    """Say how to measure the utility of the ratings."""
+    return "Not measured: give the private key file, which links people to records."

@@ -1,4 +1,4 @@
-"""The verdict in a dossier: in one plain paragraph, and what to do now."""
+"""The verdict in a dossier: one paragraph, and the next steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from starshade.audit.evidence import best_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.result import AuditResult
-from starshade.audit.shares import rated_in_words, read_from_records
+from starshade.audit.shares import (
+    MORE,
+    PROXIMITY_CAVEAT,
+    rated_in_words,
+    read_from_records,
+    within,
+)
 from starshade.naming import Value, speak
 from starshade.plain import counted, percent
 from starshade.release.promise import crowd
@@ -31,16 +37,16 @@ MEANINGS: Mapping[Verdict, str] = {
 
 
 def stated(policy: Policy) -> str:
-    """Return name and version of a policy, and whether thresholds of it were replaced."""
+    """Return name and version of a policy, and whether it has overrides."""
     return f"{policy.name} v{policy.version}" + ", with overrides" * bool(policy.overridden)
 
 
 def verdict_section(
     result: AuditResult, release: Release, people: int, publishable: str
 ) -> dict[str, Any]:
-    """Return the verdict in words.
+    """Return the verdict with its texts.
 
-    `people`: whom the release is of; `publishable`: by what it may be published, or "".
+    `people`: how many are in the release; `publishable`: by what it may be published, or "".
     """
     return {
         "verdict": result.verdict,
@@ -57,7 +63,7 @@ def verdict_section(
 
 
 def check_section(result: AuditResult) -> list[dict[str, Any]]:
-    """Return every check with what it rests on, in words too."""
+    """Return every check with its figures, as text too."""
     return [
         {
             **each.to_dict(),
@@ -78,29 +84,29 @@ def finding_rows(result: AuditResult) -> list[dict[str, Any]]:
 
 
 _REMEDIES = {
-    "claims": "Do not publish these files: what they claim is not what they are. Make the "
-    "release again, and audit the new one.",
-    "tracker": "Do not let queries be asked of it. Make the release again with a larger k.",
-    "audience": "Keep the folder to yourself and answer queries over it. To "
-    "publish, make another release without exact attributes.",
-    "identifying": "Make the release again and leave that attribute out, or join its values "
-    "by a hierarchy.",
+    "claims": "Do not publish these files: their claims do not hold. Make the release again, and "
+    "audit the new one.",
+    "tracker": "Do not offer queries over the release. Make it again with a larger k.",
+    "audience": "Keep the folder private, and use it for a query service only. To publish, make a "
+    "release without exact attributes.",
+    "identifying": "Make the release again without that attribute, or generalize its values with a "
+    "hierarchy.",
     "rare-values": "Make the release again with this version, which refuses such values "
     "or leaves them out.",
-    "profiles": "It is of no use. Where all ratings are equal, make a release by "
-    f"{FOR_ITEMS.method} {FOR_ITEMS.where}; else with a smaller k.",
+    "profiles": "The release is useless. If all ratings are equal, make a release by "
+    f"{FOR_ITEMS.method} {FOR_ITEMS.where}; otherwise choose a smaller k.",
     "scale": "Read the ratings with the scale that was declared when the release was made, "
     "or make the release again.",
-    "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
+    "settings": "Do not publish it. Make the release again, and do not edit release.json.",
 }
 _OF_A_MODEL = (
-    "Do not publish it: an independent check of {} does not confirm the claim. Make the release "
+    "Do not publish it: the independent check of {} does not confirm the claim. Make the release "
     "again."
 )
 
 
 def owners_advice(result: AuditResult, release: Release, publishable: str) -> list[str]:
-    """Say what the owner does now: an action for each check and condition that is not met.
+    """Return the owner's next steps: an action for each failing check and condition.
 
     `publishable`: by what the release may be published, or "". Settings are named without the
     syntax of a command line or of Python.
@@ -111,8 +117,8 @@ def owners_advice(result: AuditResult, release: Release, publishable: str) -> li
     advice += [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.passed:
         advice.append(
-            "Read what the release still discloses (below). If that is too much, ask for a larger "
-            "k or item support."
+            "Read what the release still discloses (below). If that is too much, use a larger k or "
+            "item support."
         )
     if publishable:
         advice.append(_PUBLISH)
@@ -124,31 +130,29 @@ def _on_a_page(setting: str, value: Value) -> str:
 
 
 def readers_advice(publishable: str) -> list[str]:
-    """Say what a recipient of the release does now."""
+    """Return the next steps of a recipient of the release."""
     if not publishable:
         return [
-            "Do not use it, and inform its owner: by this report it should not have been given."
+            "Do not use the release, and inform its owner: by this report it must not be shared."
         ]
     return [
-        "Compare the digests at the end with the files that you hold: this report is about no "
-        "others.",
-        "These are still data about people. What is promised is that no person can be pointed at "
-        "more often than stated here, not that nothing can be learned; do not try to identify "
-        "anybody.",
+        "Compare your files with the digests at the end: this report covers no others.",
+        "These are still data about people. The release limits re-identification as stated here; "
+        "it does not prevent learning about people. Do not try to identify anyone.",
     ]
 
 
 _PUBLISH = (
-    "If a box that allows it is ticked and signed: publish the folder of the release, all of it "
-    "and nothing else; never the private key file, the ratings, this report."
+    "After a sign-off that permits it, publish the whole release folder and nothing else: never "
+    "the private key file, the ratings or this report."
 )
 
 
 def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
-    """Say how the checks stand, what was tried, what holds, and what is still disclosed.
+    """Summarize the checks, the attacks, the guarantee and the remaining disclosure.
 
-    Without names of attacks and intervals, which stand elsewhere in a report. `people`: whom the
-    release is of.
+    Without names of attacks and intervals, which are elsewhere in a report. `people`: how many are
+    in the release.
     """
     proximate = records_differ(release) and any(
         c["model"] in PROXIMITY_MODELS for c in result.claims
@@ -165,7 +169,7 @@ def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
 
 
 def _reasons(result: AuditResult) -> Iterator[str]:
-    """Say why the verdict is not PASS: each check with its figure, or why there is none."""
+    """Say why the verdict is not PASS: each check with its figure, or why it has none."""
     yield from (f"{each.short}." for each in result.decisive if each.fails)
     unmeasured: dict[str, list[str]] = {}
     for each in result.decisive:
@@ -177,7 +181,7 @@ def _reasons(result: AuditResult) -> Iterator[str]:
 
 
 def hidden(release: Release, *, proximate: bool) -> Iterator[str]:
-    """Say among how many others each record hides."""
+    """State the class size of every record."""
     k = release.manifest.claimed_k
     if k:
         yield crowd(release.n_records, k, release.manifest.alike_by, near=proximate)
@@ -189,17 +193,14 @@ def _attack_sentences(
     worst, disclosure = best_of(result.evidence), result.profile_disclosure
     before, after = (percent(side.expected_top1.rate) for side in (worst.before, worst.after))
     known = counted(worst.knowledge.known, "rating")
-    where = "of the same people and items" if result.same_people else "of these items as they are"
-    text = (
-        f"An adversary who knows {known} of a person re-identifies {before} of targets in the "
-        f"ratings {where}"
-    )
+    where = f"the original data of the same {'people and ' * result.same_people}items"
+    text = f"An adversary who knows {known} of a person re-identifies"
     if disclosure is not None and not disclosure.linked:
-        yield f"{text}; for this release that is not known without the private key file."
+        yield f"{text} {before} of targets in {where}. For this release that is not measured."
     elif understated(release) is not None:
-        yield f"{text}."
+        yield f"{text} {before} of targets in {where}."
     else:
-        yield f"{text}, and {after} in this release."
+        yield f"{text} {after} of targets in this release, and {before} in {where}."
     tried = tried_on(worst, people)
     if tried:
         yield f"{tried[0].upper()}{tried[1:]}."
@@ -208,21 +209,7 @@ def _attack_sentences(
     elif result.k and result.passed_alone:
         yield within(result.k, result.alike_by, alone=result.named_earlier)
     else:
-        yield "Other attacks may find more."
-
-
-PROXIMITY_CAVEAT = (
-    "That others are near a record does not keep an adversary who knows exact ratings from telling "
-    "it apart."
-)
-
-
-def within(k: int, by: str, *, alone: bool) -> str:
-    """Say what holds whatever is tried where k records are equal."""
-    return (
-        "Other attacks may find a person's class more often; but no attack on this release"
-        f"{' alone' * alone} finds the right record more often than 1 in {k}{by}."
-    )
+        yield MORE
 
 
 def _disclosure_sentences(result: AuditResult, *, proximate: bool) -> Iterator[str]:
@@ -233,7 +220,7 @@ def _disclosure_sentences(result: AuditResult, *, proximate: bool) -> Iterator[s
 
 
 def shown_of(shares: Mapping[str, float | None], *, proximate: bool, fine: bool) -> Iterator[str]:
-    """Say of how many people a rating is shown, or that there is one."""
+    """Say for how many people a rating, or its existence, is disclosed."""
     shown, exists = (shares[f"users_rating_{what}"] for what in ("disclosed", "exists"))
     if proximate:
         text = read_from_records(shares, fine=fine)
@@ -241,13 +228,14 @@ def shown_of(shares: Mapping[str, float | None], *, proximate: bool, fine: bool)
     elif shown is None or exists is None:
         yield "An adversary who finds a person's class reads its profile."
     else:
-        yield f"k-anonymity does not hide what one rated: {rated_in_words(shares, fine=fine)}"
+        text = rated_in_words(shares, fine=fine)
+        yield f"k-anonymity does not prevent attribute disclosure: {text}"
 
 
 def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:
     text = "An adversary who finds a person's class reads its profile"
     if disclosure.group is None:
-        yield f"{text}; how often it is found is not known."
+        yield f"{text}; class linkage is not measured."
         return
     known = counted(disclosure.group.knowledge.known, "rating")
     yield (
@@ -257,7 +245,7 @@ def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:
     padding = disclosure.padding
     if padding is not None and padding.auc is not None:
         yield (
-            "Of two cells, one of a real rating and one imputed, the release shows which is which "
-            f"in {percent(padding.auc.rate)} of the cases (50% is guessing)."
+            "The release ranks a rated cell above an imputed one in "
+            f"{percent(padding.auc.rate)} of pairs (50% is guessing)."
         )
     yield "No privacy model bounds these figures."

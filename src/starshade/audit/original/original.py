@@ -1,4 +1,4 @@
-"""What an audit asks of the ratings that a release was made of, wherever they lie."""
+"""The interface of an audit to the original ratings, in memory or in a partitioned store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from starshade.release.table import Release
 class Given:
     """The ratings as they were given, of all users and items.
 
-    `inferred`: whether nobody declared the scale. `levels`, `givers` (n_levels,): the ratings, and
+    `inferred`: whether the scale was not declared. `levels`, `givers` (n_levels,): the ratings, and
     how many users gave each. `released`: the ratings that the released part has.
     """
 
@@ -35,7 +35,7 @@ class Given:
 
     @classmethod
     def of(cls, ratings: Ratings, part: Ratings) -> Given:
-        """Look at ratings; `part`: the released users on the released items."""
+        """Describe ratings; `part`: the released users on the released items."""
         released = part.levels[np.unique(part.codes)]
         inferred, givers = ratings.report.scale_inferred, users_per_level(ratings)
         return cls(ratings.scale, inferred, ratings.levels, givers, released)
@@ -46,27 +46,27 @@ class Given:
 
 
 class Knowable(NamedTuple):
-    """`cells`: numbers of cells that can be known of somebody; `people`: of how many each."""
+    """`cells`: numbers of cells that can be known of a person; `people`: how many have each."""
 
     cells: NDArray[np.int64]
     people: NDArray[np.int64]
 
     @property
     def most(self) -> int:
-        """The most that can be known of anybody."""
+        """The most cells that can be known of a person."""
         return int(self.cells.max(initial=0))
 
     def have(self, known: int) -> int:
-        """Return how many people have at least so many."""
+        """Return how many people have at least this many."""
         return int(self.people[self.cells >= known].sum())
 
 
 class Original(Protocol):
-    """What a release was made of: the users who became its records, on the released items."""
+    """The original of a release: the users who became its records, on the released items."""
 
     @property
     def release(self) -> Release:
-        """The release, with its private facts where the receipt is at hand."""
+        """The release, with its private facts where the key file is given."""
 
     @property
     def given(self) -> Given:
@@ -83,7 +83,7 @@ class Original(Protocol):
         """Return the SHA-256 over the released part."""
 
     def verified(self, folder: Path) -> dict[str, Any]:
-        """Count everything on the files again; with the receipt look up every original cell."""
+        """Verify the files; with the key file look up every original cell."""
 
     def attack(self, attack: Attack[Any], knowledge: Knowledge, targets: int, seed: int) -> Any:
         """Attack the released part."""
@@ -94,10 +94,10 @@ class Original(Protocol):
         """Attack the release."""
 
     def rows_of(self, users: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the released row of some users, -1 for none; None without a receipt."""
+        """Return the released row of some users, -1 for none; None without a key file."""
 
     def read(self, reader: Reader) -> Readings | None:
-        """Compare what is read in a release of profiles with ratings; None without a key file."""
+        """Compare readings of a release of profiles with ratings; None without a key file."""
 
     def measured(self, probe: Ratings | None) -> dict[str, float | int | None]:
-        """Measure what the release is good for."""
+        """Measure the utility of the release."""

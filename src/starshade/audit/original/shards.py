@@ -1,4 +1,4 @@
-"""`InShards`: the original shard by shard, beside a release of profiles with its receipt."""
+"""`InShards`: the original in a partitioned store, for profiles with their key file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from starshade.release.table import Link, Part, Release
 
 @dataclass(frozen=True, eq=False)
 class _MadeOf:
-    """What a release was made of, as its receipt says; see `starshade.release.table.Divided`."""
+    """The original by the key file; see `starshade.release.table.Divided`."""
 
     table: KeptShards
     link: Link
@@ -49,7 +49,7 @@ class _MadeOf:
 
 @dataclass(frozen=True, eq=False)
 class InShards:
-    """`Original` in shards: `ratings` as they were given, worked on by `engine`."""
+    """`Original` in a partitioned store: `ratings` as they were given, processed by `engine`."""
 
     ratings: Shards
     release: Release
@@ -62,12 +62,12 @@ class InShards:
 
     @cached_property
     def _kept(self) -> NDArray[np.int64]:
-        """The released items, and a look at whether the release was made of these ratings."""
+        """The released items; refuse a release that was not made of these ratings."""
         people = people_of(LinkedShards(self.ratings, self.release), self.engine)
         kept = self.ratings.items.indices(self.release.items)
         if (kept < 0).any() or not sum(people.raters) == people.linked == self.release.n_people:
             raise not_made_of(
-                "the receipt's users are not those who rated the released items in these ratings"
+                "the users of the key file are not the raters of the released items in these data"
             )
         return kept
 
@@ -109,7 +109,7 @@ class InShards:
         return digest_of_shards(self.part)
 
     def verified(self, folder: Path) -> dict[str, Any]:
-        """Count everything on the files again, and look up every cell of each shard."""
+        """Verify the files, and look up every cell of each partition."""
         nobody = Link(Vocabulary(np.empty(0, dtype=np.int64)), np.empty(0, dtype=np.int64))
         assert self.release.private is not None
         divided = _MadeOf(self.part, self.release.private.link)
@@ -137,13 +137,13 @@ class InShards:
         return rows_of_users(self._linked, self.engine, asked)[place]
 
     def read(self, reader: Reader) -> Readings | None:
-        """Compare what is read in the release with the ratings."""
+        """Compare readings of the release with the ratings."""
         job = Job("reading profiles", _read)
         parts = self.engine.run(job, self._linked, reader.tables())
         return Readings(*np.sum([part["read"] for part in parts], axis=0).tolist())
 
     def measured(self, probe: Ratings | None) -> dict[str, float | int | None]:
-        """Measure what the release is good for."""
+        """Measure the utility of the release."""
         return measure_shards(self.release, self.ratings, self.engine, probe=probe)
 
 

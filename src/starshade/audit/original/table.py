@@ -73,7 +73,7 @@ class OneTable:
         return digest_of(self.part)
 
     def verified(self, folder: Path) -> dict[str, Any]:
-        """Count everything on the files again."""
+        """Verify the files."""
         if self.release.private is None:
             return verify_folder(folder)
         return verified_against(folder, self.release, original=self.part)
@@ -95,12 +95,12 @@ class OneTable:
         return None if rows is None else rows[users]
 
     def read(self, reader: Reader) -> Readings | None:
-        """Compare what is read in a release of profiles with the ratings."""
+        """Compare readings of a release of profiles with the ratings."""
         rows = self._of_part.row_of_user
         return None if rows is None else read_part(self.release, self.part, rows, reader.tables())
 
     def measured(self, probe: Ratings | None) -> dict[str, float | int | None]:
-        """Measure what the release is good for."""
+        """Measure the utility of the release."""
         return measure_all(self.release, self.ratings, probe=probe)
 
 
@@ -113,7 +113,7 @@ def knowable_of(original: Ratings, hidden: Sequence[str] = ()) -> Knowable:
 
 
 def verified_against(folder: Path, release: Release, **truth: Any) -> dict[str, Any]:
-    """Count everything on the files again, and look up every original cell.
+    """Verify the files, and look up every original cell.
 
     `truth`: fields of the owner's private facts that open what was released.
     """
@@ -123,7 +123,7 @@ def verified_against(folder: Path, release: Release, **truth: Any) -> dict[str, 
         return verify_folder(folder, replace(private, **truth))
     except ReleaseError:
         verify_folder(folder)  # raises again when the folder itself is not whole
-    people = ", or the personal attributes beside them," * bool(release.manifest.attribute_columns)
+    people = " or personal attributes" * bool(release.manifest.attribute_columns)
     raise not_made_of(
         f"these ratings{people} are not in the release's cells: it was not made of them"
     )
@@ -135,7 +135,7 @@ def refuse_missing_attributes(release: Release, ratings: Ratings) -> None:
     missing = [name for name in release.manifest.attribute_columns or () if name not in columns]
     if missing:
         raise ConfigError(
-            f"the release holds personal attributes ({', '.join(missing)}), and the ratings were "
-            "read without",
+            f"the release holds personal attributes ({', '.join(missing)}), but the ratings were "
+            "read without them",
             advice=f"Give the file of personal attributes{aside('users', 'FILE')}.",
         )

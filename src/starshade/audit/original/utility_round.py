@@ -29,7 +29,7 @@ TENTH = 0.1  # of the people
 
 
 @typed
-@announced("measuring what it is good for on held-out ratings")
+@announced("measuring utility on held-out ratings")
 def utility_round(
     ratings: Ratings | Shards,
     release: Release,

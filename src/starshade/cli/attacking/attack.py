@@ -18,7 +18,7 @@ from starshade.attack.settings import KnowledgeSettings, RiskSettings
 from starshade.cli.attacking.public import attack_with, public
 from starshade.cli.attacking.whole import as_one_table, with_method
 from starshade.cli.options.declared import Choosing, declared_options, options_of
-from starshade.cli.options.help import OWNER, grouped
+from starshade.cli.options.help import EARLIER_PRIVATE, OWNER, PRIVATE, grouped
 from starshade.cli.options.shards import opened, over_shards, refuse_unseeded, works_by_shard
 from starshade.cli.options.shared import (
     Command,
@@ -35,6 +35,7 @@ from starshade.cli.options.spelling import Whole
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import describe, describe_risk, page, words
 from starshade.errors import ConfigError
+from starshade.plain import counted
 from starshade.progress import note, silence
 from starshade.setting import setting_of, settings_of
 
@@ -54,7 +55,7 @@ def attacking(command: Command) -> Command:
     ``known`` is what the adversary knows (see `knowledge_of`), ``settings`` are the attacks' own.
     """
     own = gathered(command, declared_options(ENTRIES, besides=_KNOWN), "settings")
-    title = "What the adversary knows"
+    title = "Auxiliary knowledge"
     return gathered(own, options_of(KnowledgeSettings), "known", title=title)
 
 
@@ -72,14 +73,14 @@ def rows_of(items: tuple[str, ...], among: Vocabulary, *, show_values: bool) -> 
         position = places.index(-1)
         named = f" ({items[position]!r})" if show_values else ""
         raise ConfigError(
-            f"--sensitive: item {position + 1} of those given is not in the ratings{named}",
-            advice="Give ids as the ratings have them, not names.",
+            f"--sensitive: item {position + 1} is not in the ratings{named}",
+            advice="Give item ids as in the ratings, not names.",
         )
     return tuple(places)
 
 
 _DRAWS = replace(setting_of(RiskSettings, "draws"), name="risk_draws")
-_LISTED = "Whom to hold back"
+_LISTED = "High-risk users"
 #: attacks that draw no knowledge
 _COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
 
@@ -87,30 +88,28 @@ _COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
 @click.command(
     cls=Choosing,
     chooser="--attack",
+    usual="scoreboard-rh",
     room="attack",
     example="starshade attack ratings.csv --known 4\n"
-    "starshade attack release/ --original ratings.csv --private receipt.json --known 4",
+    "starshade attack release/ --original ratings.csv --private key.json --known 4",
 )
 @click.argument("data", metavar="DATA")
 @click.option(
-    "--attack", "name", default="scoreboard-rh", show_default=True, help="See `list attacks`."
+    "--attack",
+    "name",
+    metavar="NAME",
+    default="scoreboard-rh",
+    show_default=True,
+    help="Attack (starshade list attacks)",
 )
-@click.option("--targets", type=Whole(1), help="Users to attack. [default: all]")
+@click.option("--targets", type=Whole(1), help="Number of users to attack [default: all]")
 @grouped(
     OWNER,
     click.option(
-        "--original",
-        metavar="RATINGS",
-        help="The ratings that a release was made of (needed there).",
+        "--original", metavar="RATINGS", help="Original ratings; required to attack a release"
     ),
-    click.option("--private", metavar="FILE", help="The owner's receipt: who is which record."),
-    click.option(
-        "--earlier-private",
-        metavar="FILE",
-        multiple=True,
-        help="The receipt of an earlier release, in any order; with --attack composition. "
-        "Repeatable.",
-    ),
+    click.option("--private", metavar="FILE", help=PRIVATE),
+    click.option("--earlier-private", metavar="FILE", multiple=True, help=EARLIER_PRIVATE),
 )
 @attacking
 @public
@@ -119,8 +118,8 @@ _COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
     click.option(
         "--risk-list",
         metavar="FILE",
-        help="Write down whom few known cells identify; with --attack membership, how often each "
-        "person is found to be in it.",
+        help="List high-risk users in this file; with --attack membership, each user's "
+        "detection rate",
     ),
 )
 @partial(
@@ -148,28 +147,28 @@ def attack(
     known: dict[str, Any],
     run: Run,
 ) -> None:
-    """Attack ratings, or a release, knowing a few cells.
+    """Attack ratings or a release with auxiliary knowledge.
 
-    On a release, --original gives the ratings that the adversary's knowledge is drawn from;
-    --private scores the answers against the truth, otherwise against what is compatible with it.
-    With --aux the adversary has somebody's public ratings instead, and nobody needs to know the
-    truth: each name's candidates are listed. `starshade list attacks` names the attacks.
+    On a release, the auxiliary knowledge is drawn from the ratings of --original. With --private
+    the answers are checked against the key file, otherwise against the records compatible with the
+    truth. With --aux, auxiliary ratings are linked to DATA and the candidates of each user are
+    listed; the truth is not needed.
     """
     if public["aux"] is not None:
         names = {*known, *settings, "original", "private", "name", "targets", "risk_list"}
         refuse_beside(
-            "beside --aux",
-            names - {"phi", "rho0", "d0", "sure", "dates"},
-            "With public ratings nothing is drawn, and nobody knows the truth: leave them out.",
+            "with --aux",
+            names - {"phi", "rho0", "d0", "min_posterior", "dates"},
+            "Omit them: auxiliary ratings replace drawn knowledge, and the truth is unknown.",
         )
         attack_with(public, data, settings, reading, run, dates=known["dates"] is not False)
         return
-    refuse_beside("without --aux", set(public), "Give the public ratings: --aux FILE.")
+    refuse_beside("without --aux", set(public), "Add the auxiliary ratings: --aux FILE.")
     from starshade.release.table import Release
 
     if not settings.get("earlier"):
         refuse_beside(
-            "without --earlier", {"earlier_private"}, "Name the releases too: --earlier RELEASE."
+            "without --earlier", {"earlier_private"}, "Add the releases: --earlier RELEASE."
         )
     sensitive = settings.pop("sensitive")
     settings["earlier"] = _earlier(settings.get("earlier") or (), earlier_private)
@@ -178,7 +177,7 @@ def attack(
         refuse_beside(
             "with the tracker attack",
             set(known),
-            "It counts everybody, and what an adversary knows of a target is --background.",
+            "It counts all users; --background is the adversary's knowledge of a target.",
         )
     knowledge = knowledge_of(known)
     risk = _risk(chosen, risk_list, drawn["risk_draws"])
@@ -270,7 +269,7 @@ def _beside(by_score: Any) -> str:
     (recall,) = by_score.recall
     return (
         "scoreboard-rh (Narayanan & Shmatikov 2008) with the same knowledge: at eccentricity "
-        f"{by_score.config['phi']:g} the right record for {by_score.success} and a wrong one for "
+        f"{by_score.config['phi']:g} correct for {by_score.success}, wrong for "
         f"{by_score.false_match}; "
         f"recall {recall.recall_90} at 90 % precision, {recall.recall_99} at 99 %."
     )
@@ -313,8 +312,8 @@ def _read(
         return _release(data, original, private, reading, earlier)
     if Path(data).exists() and (original is not None or private is not None):
         raise ConfigError(
-            f"{data}: --original and --private belong to a release, and these are ratings",
-            advice="Leave both out, or name a release folder.",
+            f"{data}: --original and --private apply to releases, and these are ratings",
+            advice="Omit both, or give a release folder.",
         )
     table = reading.read(data)
     return table, table
@@ -323,7 +322,7 @@ def _read(
 def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
     """Return the search for those at risk; None without --risk-list."""
     if path is None:
-        refuse_beside("without --risk-list", {"risk_draws"}, "Give a file: --risk-list FILE.")
+        refuse_beside("without --risk-list", {"risk_draws"}, "Add --risk-list FILE.")
         return None
     from starshade.attack.risk import Risk
     from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -331,26 +330,26 @@ def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
     found = chosen.name == "membership"
     if not (isinstance(chosen, ScoreboardRH) or found):
         raise ConfigError(
-            f"--risk-list: goes with scoreboard-rh or membership, and the attack is {chosen.name}",
-            advice="Leave --attack out, or take --attack membership.",
+            f"--risk-list: requires scoreboard-rh or membership, and the attack is {chosen.name}",
+            advice="Omit --attack, or use --attack membership.",
         )
     if not path or path.endswith(os.sep):
-        raise ConfigError(f"--risk-list {path!r}: names no file", advice="Name a file to write.")
+        raise ConfigError(f"--risk-list {path!r}: not a file name", advice="Give a file to write.")
     ensure_free(path, option="--risk-list")
     if found:
-        refuse_beside("with --attack membership", {"risk_draws"}, "It draws nothing: leave it out.")
+        refuse_beside("with --attack membership", {"risk_draws"}, "Omit it: nothing is drawn.")
         return None
     return Risk(_DRAWS.checked(_DRAWS.default if draws is None else draws), attack=chosen)
 
 
 def _without_original(data: str, name: str) -> ConfigError:
-    what, instead = "Knowledge is drawn from", " Or give public ratings: --aux FILE."
+    what, instead = "Auxiliary knowledge is drawn from", " Or link auxiliary ratings: --aux FILE."
     if name in _COUNTING:
-        what, instead = f"What {name} finds is counted in", ""
+        what, instead = f"The results of {name} are counted in", ""
     return ConfigError(
         f"{data}: is a release; --original is missing",
-        advice=f"{what} the original ratings: --original RATINGS, with the options that say how to "
-        f"read them.{instead}",
+        advice=f"{what} the original ratings: add --original RATINGS and the options for reading "
+        f"them.{instead}",
     )
 
 
@@ -388,10 +387,9 @@ def _say_what_is_known(name: str, table: Ratings | Release, items: Vocabulary) -
     hidden = int((items.indices(table.manifest.sensitive_items) >= 0).sum())
     if hidden:
         note(
-            f"knowledge is drawn from the release's {hidden:,} sensitive "
-            f"item{'s' * (hidden != 1)} too, which its promise does not count as known; --items "
-            "FILE with the other items leaves them out (with --private: without it the answers "
-            "are judged by whole records)"
+            f"knowledge includes the release's {counted(hidden, 'sensitive item')}, which its "
+            "promise does not count as known; to exclude them, give --items FILE with the other "
+            "items and --private FILE (without it answers are checked by whole records)"
         )
 
 
@@ -401,9 +399,9 @@ def _say_what_did_nothing(name: str, payload: dict[str, Any]) -> None:
     if used is None:
         useless = names & {"known", "wrong", "wrong_kind", "rating_error", "day_error"}
         if useless:
-            note(f"{name}: what an adversary knows of single people plays no part")
+            note(f"{name}: options on knowledge of single users have no effect")
         return
     if "day_error" in names and not used["dates"]:
-        note("--day-error did nothing: no days are known, or the attacked data have none")
+        note("--day-error has no effect: no days are known, or the attacked data have none")
     if "rating_error" in names and not used["ratings"]:
-        note("--rating-error did nothing: no ratings are known")
+        note("--rating-error has no effect: no ratings are known")

@@ -1,4 +1,4 @@
-"""``starshade attack --aux``: public ratings of some people, and whose records these are."""
+"""``starshade attack --aux``: link auxiliary ratings to records."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from starshade.attack.settings import AuxiliaryAttackSettings
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.help import Named
 from starshade.cli.options.shared import Command, Reading, gathered, refuse_beside, said
 from starshade.cli.running.run import Run
 
@@ -19,24 +20,32 @@ if TYPE_CHECKING:
 
 
 _PUBLIC = [
-    click.option("--aux", metavar="FILE", help="Public ratings of some people: who are they?"),
-    click.option("--aux-items", metavar="FILE", help="Their item → item of DATA, a pair per line."),
-    click.option("--aux-map-from", metavar="NAME", help="Column of their items in --aux-items."),
-    click.option("--aux-map-to", metavar="NAME", help="Column of items of DATA in it."),
-    click.option("--aux-by-name", is_flag=True, help="Match items by name instead of by id."),
-    click.option("--aux-scale", metavar="MIN:MAX", help="Their scale, mapped onto that of DATA."),
-    click.option("--aux-name-col", metavar="NAME", help="Their column of people's names."),
-    click.option("--aux-one-person", is_flag=True, help="They are all one person's."),
-    click.option("--aux-item-col", metavar="NAME", help="Their column of items."),
-    click.option("--aux-rating-col", metavar="NAME", help="Their column of ratings."),
-    click.option("--aux-date-col", metavar="NAME", help="Their column of dates."),
+    click.option("--aux", metavar="FILE", help="Auxiliary ratings to link against DATA"),
+    click.option(
+        "--aux-items", metavar="FILE", help="Mapping of auxiliary items to items of DATA, by line"
+    ),
+    click.option("--aux-map-from", metavar="NAME", help="Column of auxiliary items in --aux-items"),
+    click.option("--aux-map-to", metavar="NAME", help="Column of items of DATA in --aux-items"),
+    click.option("--aux-by-name", is_flag=True, help="Match items by name instead of by id"),
+    click.option("--aux-scale", metavar="MIN:MAX", help="Auxiliary scale, mapped onto DATA's"),
+    click.option("--aux-name-col", metavar="NAME", help="Column of user names"),
+    click.option(
+        "--aux-one-user",
+        cls=Named,
+        is_flag=True,
+        formerly="--aux-one-person",
+        help="Treat all auxiliary rows as one user",
+    ),
+    click.option("--aux-item-col", metavar="NAME", help="Column of items"),
+    click.option("--aux-rating-col", metavar="NAME", help="Column of ratings"),
+    click.option("--aux-date-col", metavar="NAME", help="Column of dates"),
     *options_of(AuxiliaryAttackSettings, "candidates", "one_to_one", "weights"),
 ]
 
 
 def public(command: Command) -> Command:
-    """Give a command the options of public ratings and pass it ``public``, a dict."""
-    return gathered(command, _PUBLIC, "public", title="Public ratings of somebody")
+    """Give a command the options of auxiliary ratings and pass it ``public``, a dict."""
+    return gathered(command, _PUBLIC, "public", title="Auxiliary ratings")
 
 
 def attack_with(
@@ -48,15 +57,17 @@ def attack_with(
     *,
     dates: bool,
 ) -> None:
-    """Look for people's records by their public ratings."""
+    """Link users of auxiliary ratings to records."""
     from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
     from starshade.cli.show import describe_people
 
     listed = public["candidates"] is not None
-    own = {name: settings[name] for name in ("phi", "rho0", "d0", "sure")}
+    own = {name: settings[name] for name in ("phi", "rho0", "d0", "min_posterior")}
     own |= {name: public[name] for name in ("candidates", "one_to_one", "weights")}
     if not public["one_to_one"]:
-        refuse_beside("without --one-to-one", {"weights", "sure"}, "They are settings of it.")
+        refuse_beside(
+            "without --one-to-one", {"weights", "min_posterior"}, "Add --one-to-one or omit them."
+        )
     chosen = AuxiliaryAttack(**said(own))
     auxiliary = _read(public, reading, dates)
     mapping = _mapping(public, reading)
@@ -84,7 +95,7 @@ def _read(public: dict[str, Any], reading: Reading, dates: bool) -> Auxiliary:
         item_col=public["aux_item_col"],
         rating_col=public["aux_rating_col"],
         day_col=public["aux_date_col"],
-        one_person=public["aux_one_person"],
+        one_person=public["aux_one_user"],
         dates=dates,
         null_values=reading.null_values,
         on_duplicate=reading.on_duplicate,
@@ -97,7 +108,7 @@ def _mapping(public: dict[str, Any], reading: Reading) -> dict[str, str] | None:
 
     if public["aux_items"] is None:
         refuse_beside(
-            "without --aux-items", {"aux_map_from", "aux_map_to"}, "Give the mapping's file, too."
+            "without --aux-items", {"aux_map_from", "aux_map_to"}, "Add --aux-items FILE."
         )
         return None
     return read_item_mapping(

@@ -1,4 +1,4 @@
-"""Which attacks take ratings in shards as one table, and what they are told of a release."""
+"""Attacks that take a partitioned store as one table; the method of a release."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def as_one_table(
     if released and private is None:
         return WITHOUT_RECEIPT
     if released and read_manifest(Path(data)).layout != "profile":
-        return "with a release that is not of profiles"
+        return "with a release that does not consist of profiles"
     if original and released and hasattr(chosen, "method") and is_shards(original):
         from starshade.audit.shadows import made_again_whole
 
         release = read_release(data, private=private)
         if setting := made_again_whole(release, open_shards(original)):
-            return f"with a release that is made again of one table alone ({called(setting)})"
+            return f"with a release whose shadow releases need one table ({called(setting)})"
     return "with --original or --private" if (original or private) and not released else ""
 
 
 def with_method(chosen: Any, release: Release, original: Ratings | Shards) -> Any:
-    """Tell an attack by releases made again how this one was made."""
+    """Return an attack with the method of the release, if it makes shadow releases."""
     if not hasattr(chosen, "method"):
         return chosen
     from starshade.audit.shadows import method_of

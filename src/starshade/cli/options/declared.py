@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options.help import Completed, Explained
+from starshade.cli.options.help import CHOSEN, Completed, Explained, Named, common_options
 from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError
 from starshade.plain import split_list
@@ -54,7 +54,7 @@ class Written(Completed):
         except click.BadParameter:
             meant = _meant(self.setting, ctx)
             option = as_option(meant.name)
-            listed = f"With commas between, e.g. {option} {meant.default_text}."
+            listed = f"Separate values by commas, e.g. {option} {meant.default_text}."
             found = f" {value}:" if value.strip() else ": empty;"
             raise ConfigError(
                 f"{option}{found} must be {meant.allowed}",
@@ -76,19 +76,19 @@ def _meant(setting: Setting, context: click.Context | None) -> Setting:
     return next((each for each in own if each.name == setting.name), setting)
 
 
-class Declared(click.Option):
+class Declared(Named):
     """An option that sets what is declared."""
 
 
 class Choosing(Explained):
-    """A command that chooses one of a registry, and shows the settings of the chosen alone.
+    """A command that chooses one of a registry; with a choice its help has those settings alone.
 
-    Without a choice its help has what all of them let one set, and a line for each.
+    Without a choice ``--help-all`` has a line for each, and the settings of each.
     """
 
-    def __init__(self, *args: Any, chooser: str, room: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, chooser: str, room: str, usual: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.chooser, self.room = chooser, room
+        self.chooser, self.room, self.usual = chooser, room, usual
         shared = [option for option in self.params if not isinstance(option, Declared)]
         taken = {"--help", "-h"}.union(*(option.opts for option in shared))
         for option in self.params:
@@ -115,23 +115,44 @@ class Choosing(Explained):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the chosen one's settings, the options that all share, then what there is."""
+        """Write settings, the options that all share and, of all options, what may be chosen."""
         shared = [each for each in self.get_params(ctx) if not isinstance(each, Declared)]
-        beside = {option.name for option in shared}
-        chosen = ctx.meta.get(self.chooser)
-        entries = self.entries if chosen is None else [chosen]
-        first, *rest = (settings_of(each.declaration()) for each in entries)
-        common = [s for s in first if s.name not in beside and all(s in each for each in rest)]
-        options = map(_option, common)
-        records = [Declared(names, **how).get_help_record(ctx) for names, how in options]
-        if records:
-            with formatter.section(f"Settings of {chosen.name if chosen else 'all'}"):
-                formatter.write_dl([record for record in records if record])
+        taken = {option.name for option in shared}
+        own = {
+            entry: [s for s in settings_of(entry.declaration()) if s.name not in taken]
+            for entry in self.entries
+        }
+        if chosen := ctx.meta.get(self.chooser):
+            self._write_settings(ctx, formatter, chosen.name, own[chosen])
+        elif self.shortened(ctx):
+            usual = own[find(self.entries, self.usual, "choice")]
+            common = [s for s in usual if s.name in common_options(ctx)]
+            self._write_settings(ctx, formatter, f"{self.usual} (default)", common)
         self.format_grouped(ctx, formatter, shared)
-        if chosen:
+        if chosen or self.shortened(ctx):
             return
-        with formatter.section(f"What there is ({self.chooser} NAME --help shows its settings)"):
+        with formatter.section(f"Choices of {self.chooser} ({self.chooser} NAME --help: one)"):
             formatter.write_dl([(each.name, each.summary) for each in self.entries])
+        first, *rest = own.values()
+        common = [each for each in first if all(each in others for others in rest)]
+        self._write_settings(ctx, formatter, "all", common)
+        for entry, settings in own.items():
+            self._write_settings(
+                ctx, formatter, entry.name, [s for s in settings if s not in common]
+            )
+
+    def _write_settings(
+        self,
+        ctx: click.Context,
+        formatter: click.HelpFormatter,
+        of: str,
+        settings: Iterable[Setting],
+    ) -> None:
+        options = [Declared(names, **how) for names, how in map(_option, settings)]
+        records = [record for each in options if (record := each.get_help_record(ctx))]
+        if records:
+            with formatter.section(f"{CHOSEN} of {of}"):
+                formatter.write_dl(records)
 
 
 def declared_options(entries: Iterable[Entry], besides: Iterable[str] = ()) -> list[Any]:
@@ -160,7 +181,7 @@ def options_of(declaration: type, *only: str, **otherwise: Any) -> list[Any]:
     """
     declared = settings_of(declaration)
     kept = [replace(each, **otherwise) for each in declared if each.name in only or not only]
-    return [click.option(*names, **how) for names, how in map(_option, kept)]
+    return [click.option(*names, cls=Named, **how) for names, how in map(_option, kept)]
 
 
 def _joined(one: Setting, other: Setting) -> Setting:
@@ -185,17 +206,22 @@ def _both(setting: Setting) -> bool:
 
 def _option(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     names = [option_of(setting), setting.name]
+    formerly = as_option(setting.formerly) if setting.formerly else ""
     if _both(setting):
         names[0] += f"/{as_option(setting.name, False)}"
-        return names, {"is_flag": True, "default": None, "help": _help(setting, several=False)}
+        text = _help(setting, several=False)
+        return names, {"is_flag": True, "default": None, "help": text, "formerly": formerly}
     if setting.kind == "flag":
         off = setting.default is not False
-        text = setting.off if off else setting.help
+        text = (setting.off if off else setting.help).removesuffix(".")
         return names, {
-            "is_flag": True, "flag_value": not off, "default": None, "type": bool, "help": text
+            "is_flag": True, "flag_value": not off, "default": None, "type": bool, "help": text,
+            "formerly": formerly,
         }  # fmt: skip
     several = setting.kind in _SEVERAL and not setting.commas
-    how: dict[str, Any] = {"help": _help(setting, several), "type": Written(setting)}
+    how: dict[str, Any] = {
+        "help": _help(setting, several), "type": Written(setting), "formerly": formerly
+    }  # fmt: skip
     if setting.kind == "choice":
         how["type"] = click.Choice(list(setting.choices))
     if several:
@@ -208,7 +234,7 @@ def _option(setting: Setting) -> tuple[list[str], dict[str, Any]]:
 
 
 def _help(setting: Setting, several: bool) -> str:
-    text = f"{setting.help.removesuffix('.')}; repeatable." if several else setting.help
+    text = setting.help.removesuffix(".") + "; repeatable" * several
     else_ = setting.default_text and f"default: {setting.default_text}"
     if setting.default is MISSING:
         else_ = "required"
@@ -225,7 +251,7 @@ def _pairs(option: click.Option, setting: Setting, texts: Sequence[str]) -> dict
             raise ConfigError(f"{option.opts[0]} {text}: expected {setting.usual}")
         if name in pairs:
             raise ConfigError(
-                f"{option.opts[0]} {text}: this name is given twice", advice="Give it once."
+                f"{option.opts[0]} {text}: the same name is given twice", advice="Give it once."
             )
         pairs[name] = value
     return pairs

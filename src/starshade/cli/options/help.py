@@ -1,15 +1,15 @@
-"""What a command's help says: one line, an example, and options by what they are for."""
+"""Help of a command: one line, arguments, an example, and options by purpose."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from starshade.cli.options.spelling import as_option
+from starshade.cli.options.common import COMMON, EXECUTION, MOST, READ
 
 if TYPE_CHECKING:
     _Text = click.ParamType[str]
@@ -18,11 +18,27 @@ else:
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-OWN, RUNNING, READING = "Options", "Running", "How ratings are read"
-WRITTEN, OWNER, BEFORE = "What is written", "What only the owner has", "Releases before it"
-JUDGED = "What is tried, and what is allowed"
-#: what an argument or option is called that takes a place
-_PLACES = {"DATA", "DIR", "FILE", "FOLDER", "PATH", "RATINGS", "RECEIPT", "RELEASE", "USERS"}
+OWN, RUNNING, READING = "Options", "Execution", "Reading ratings"
+WRITTEN, OWNER, BEFORE = "Output", "Private key file", "Earlier releases"
+JUDGED, STORES, CHOSEN = "Attacks and thresholds", "Partitioned stores", "Settings"
+PRIVATE = "Private key file of the release"
+EARLIER = "Release published earlier, for the composition attack; repeatable"
+EARLIER_PRIVATE = "Private key file of an earlier release, in any order; repeatable"
+PROBE = "Ratings held out of RATINGS before anonymization, to test recommenders"
+#: arguments, by what stands for them
+_ARGUMENTS = {
+    "CHECK": "Name of a check (starshade list policies)",
+    "DATA": "Ratings, or a release folder",
+    "FOLDER": "Folders written by `starshade reproduce NAME --out`",
+    "KEY-FILE": "Private key files; without any, those of the project in this folder",
+    "RATINGS": "Ratings: file, folder, archive or database",
+    "RELEASE": "Release folder",
+    "SQL": "Aggregate query",
+    "USERS": "File of user ids, one per line; - for standard input",
+}
+#: what an argument or option is called that takes a path
+_PLACES = {"DATA", "DIR", "FILE", "FOLDER", "KEY-FILE", "PATH", "RATINGS", "RELEASE", "USERS"}
+_ALL = "--help-all"
 
 
 def grouped(title: str, *options: Decorator) -> Decorator:
@@ -58,6 +74,44 @@ class Completed(_Text):
         return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
 
 
+class Named(click.Option):
+    """An option; its older name is taken too, and noted.
+
+    `formerly`: the older name; `older`: older choices and what they are called now.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        formerly: str = "",
+        older: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.formerly, self.older = formerly, dict(older or {})
+
+    def newer(self, words: Sequence[str]) -> list[str]:
+        """Return the words of a command with this option's older names replaced."""
+        now, before = self.opts[0], self.formerly
+        newer: list[str] = []
+        for word in words:
+            option, equals, value = word.partition("=")
+            if before and option == before:
+                word = now + equals + value
+                click.echo(f"{before} is now called {now}", err=True)
+            if equals and option in (now, before) and value in self.older:
+                word = f"{now}={self._current(value)}"
+            elif newer and newer[-1] == now and word in self.older:
+                word = self._current(word)
+            newer.append(word)
+        return newer
+
+    def _current(self, choice: str) -> str:
+        current = self.older[choice]
+        click.echo(f"{self.opts[0]} {choice} is now called {current}", err=True)
+        return current
+
+
 class Explained(click.Command):
     """A command whose help begins with one line and has an example.
 
@@ -71,33 +125,70 @@ class Explained(click.Command):
             name = (parameter.metavar or "").strip("[].")
             if name in _PLACES and parameter.type is click.STRING:
                 parameter.type = Completed()
+        self.everything = click.Option(
+            [_ALL],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_all,
+            hidden=isinstance(self, click.Group),
+            help="Show all options and exit",
+        )
+        vars(self.everything)["title"] = RUNNING
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, before the help that click adds the one with all options."""
+        params = super().get_params(ctx)
+        return [*self.params, self.everything, *params[len(self.params) :]]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse; an option by its older name is taken for what it is called now, and noted."""
         for option in self.params:
-            setting = getattr(option.type, "setting", None)
-            if setting is not None and setting.formerly:
-                before, now = as_option(setting.formerly), option.opts[0]
-                for place, word in enumerate(args):
-                    if word.partition("=")[0] == before:
-                        args[place] = now + word.removeprefix(before)
-                        click.echo(setting.renamed(before, now), err=True)
+            if isinstance(option, Named):
+                args = option.newer(args)
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write all of it."""
         first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
-        formatter.write_text(first)
+        formatter.write_text(first.removesuffix("."))
         formatter.write_paragraph()
         self.format_usage(ctx, formatter)
-        if rest:
+        for paragraph in rest.split("\n\n") if rest else ():
             formatter.write_paragraph()
-            formatter.write_text(rest)
+            formatter.write_text(paragraph)
+        names = [
+            (each.metavar or "").strip("[].")
+            for each in self.params
+            if isinstance(each, click.Argument)
+        ]
+        if named := [(name, _ARGUMENTS[name]) for name in names if name in _ARGUMENTS]:
+            with formatter.section("Arguments"):
+                formatter.write_dl(named)
         if self.example:
             with formatter.section("Example"):
                 for line in self.example.splitlines():
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
         self.format_options(ctx, formatter)
+        if self.shortened(ctx):
+            formatter.write_paragraph()
+            formatter.write_text(f"{ctx.command_path} {_ALL}: all options")
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the option that shows the common options, or all of few."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = "Show this message and exit"
+        return option
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the first line whole."""
+        return inspect.cleandoc(self.help or "").partition("\n\n")[0].removesuffix(".")
+
+    def shortened(self, ctx: click.Context) -> bool:
+        """Whether help shows the common options alone."""
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        return len(options) > MOST and _ALL not in ctx.meta
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, each under what it is for."""
@@ -113,11 +204,32 @@ class Explained(click.Command):
     ) -> None:
         """Write some of the options."""
         groups: dict[str, list[tuple[str, str]]] = {}
+        shortened, common = self.shortened(ctx), common_options(ctx)
         for option in parameters:
+            if shortened and option.name not in common and "--help" not in option.opts:
+                continue
             record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
             if record is not None:
-                usual = RUNNING if "--help" in option.opts else OWN
+                ends = "--help" in option.opts and not isinstance(self, click.Group)
+                usual = RUNNING if ends else OWN
                 groups.setdefault(getattr(option, "title", usual), []).append(record)
         for title, records in groups.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+def command_words(ctx: click.Context) -> list[str]:
+    """Return the words of the command at work, without the program's name."""
+    return [] if ctx.parent is None else [*command_words(ctx.parent), str(ctx.info_name)]
+
+
+def common_options(ctx: click.Context) -> frozenset[str | None]:
+    """Return the names of the options that ``--help`` shows; ``--help-all`` shows all."""
+    return EXECUTION | COMMON.get(" ".join(command_words(ctx)), READ)
+
+
+def _print_all(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value is True and not ctx.resilient_parsing:
+        ctx.meta[_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()

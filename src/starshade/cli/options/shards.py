@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from starshade.audit.settings import WITHOUT_RECEIPT
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.help import STORES
 from starshade.cli.options.shared import Reading, gathered, given, refuse_beside
 from starshade.engine.settings import EngineSettings
 from starshade.errors import ConfigError
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
     from starshade.ratings.shards.shards import Shards
 
 #: gives a command the options of work over shards, and passes it ``engine``
-over_shards = partial(
-    gathered, options=options_of(EngineSettings), name="engine", title="A store of shards"
-)
+over_shards = partial(gathered, options=options_of(EngineSettings), name="engine", title=STORES)
 
 
 def is_shards(source: str) -> bool:
@@ -57,14 +56,14 @@ def works_by_shard(
     names = {setting.name for setting in settings_of(EngineSettings)}
     if resumes:
         names.discard("resume")
-    why = otherwise or "where options choose what is read"
+    why = otherwise or "with options that select what is read"
     if not is_there:
-        why = "on what is no store of shards"
-    advice = "Leave it out: all is worked on as one table."
+        why = "without a partitioned store"
+    advice = "Omit it: the ratings are processed as one table."
     if not (is_there or "://" in source or has_magic(source) or exists(source)):
-        why, advice = f"on {source}, which is not there", "Check the path."
+        why, advice = f"on {source}, which does not exist", "Check the path."
     if why == WITHOUT_RECEIPT:
-        advice = "Add the receipt: --private RECEIPT."
+        advice = "Add the private key file: --private FILE."
     refuse_beside(why, names, advice)
     return False
 
@@ -73,8 +72,8 @@ def refuse_unseeded(settings: Mapping[str, Any], seed: int | None) -> None:
     """Refuse to go on with a run without its seed."""
     if settings["resume"] and seed is None:
         raise ConfigError(
-            "--resume: without a seed other draws are made, and nothing fits",
-            advice="Give the one that the run before was given or showed: --seed N.",
+            "--resume: requires the seed of the interrupted run",
+            advice="Add --seed N; the interrupted run was given the seed or printed it.",
         )
 
 
@@ -142,4 +141,4 @@ def working_beside(place: Place, settings: Mapping[str, Any]) -> Iterator[Engine
 
 def _refuse_master(settings: Mapping[str, Any]) -> None:
     if settings["master"] is not None:
-        refuse_beside("without --engine spark", {"master"}, "Add it, or leave this out.")
+        refuse_beside("without --engine spark", {"master"}, "Add --engine spark or omit --master.")

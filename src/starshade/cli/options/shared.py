@@ -80,8 +80,8 @@ class Reading(ReadingSettings):
         """Read `source`, with its dates; `select` keeps only the selected items."""
         if is_release(source):
             raise ConfigError(
-                f"{hidden(source)}: is a release, and ratings are asked for",
-                advice="Give the ratings that it was made from.",
+                f"{hidden(source)}: is a release; ratings are required",
+                advice="Give the original ratings of the release.",
             )
         from starshade.ratings.read import read_ratings
 
@@ -94,8 +94,8 @@ class Reading(ReadingSettings):
         own = {setting.name for setting in settings_of(Reading)} - {"dates"}
         if given() & own:
             raise ConfigError(
-                f"{release}: is a release, and options on how to read ratings do not apply",
-                advice="Leave them out: a release says its own scale, items and columns.",
+                f"{release}: is a release; options for reading ratings do not apply",
+                advice="Omit them: a release defines its scale, items and columns.",
             )
 
 
@@ -193,14 +193,14 @@ def configured(
             has = ", ".join(option(each) for each in sorted(own) if each in settings)
             raise ConfigError(
                 f"{option(key)}: {name} has no such setting",
-                advice=f"Leave it out; it has {has}." if has else "Leave it out.",
+                advice=f"Omit it; settings of {name}: {has}." if has else "Omit it.",
             )
     values = {**(also or {}), **values}
     lacking = [s for s in own.values() if s.default is MISSING and s.name not in values]
     if lacking:
         missing = [option(setting.name) for setting in lacking]
         usual = " ".join(f"{option(s.name)} {s.usual or 'VALUE'}" for s in lacking)
-        help_ = f"`{_chosen(entry)} --help` says what each means"
+        help_ = f"`{_chosen(entry)} --help` explains each setting"
         raise ConfigError(
             f"{name}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
             advice=f"Add {usual}, for example; {help_}.",
@@ -219,7 +219,7 @@ def refuse_beside(what: str, names: set[str], advice: str) -> None:
     useless = given() & names
     if useless:
         named = ", ".join(sorted(map(option, useless)))
-        raise ConfigError(f"{named}: of no use {what}", advice=advice)
+        raise ConfigError(f"{named}: not applicable {what}", advice=advice)
 
 
 def models_to_check(
@@ -250,8 +250,8 @@ def models_to_check(
     for useless in given() & parameters.keys() - set().union(*(e.names for e in entries)):
         names = ", ".join(dict.fromkeys(claim.model for claim in chosen))
         raise ConfigError(
-            f"{option(useless)}: no model that is claimed has such a setting",
-            advice=f"Leave it out, or choose one with --model; claimed are {names}.",
+            f"{option(useless)}: no claimed model has such a setting",
+            advice=f"Omit it, or choose a model with --model; claimed models: {names}.",
         )
     return [
         configured(

@@ -66,10 +66,18 @@ def as_option(setting: str, value: Value = None) -> str:
 class Whole(click.IntRange):
     """A whole number within bounds."""
 
+    name = "integer"
+
+    def _describe_range(self) -> str:
+        """Write the bounds for help, as those of settings are written."""
+        if self.min is None or self.max is None or self.max >= 2**63 - 1:
+            return "" if self.min is None else f"{self.min:,} or more"
+        return f"{self.min:,} to {self.max:,}"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a text."""
         if isinstance(value, str) and not is_plain(value):
-            self.fail(f"{value!r} is no whole number, written in digits alone.", param, ctx)
+            self.fail(f"{value!r} is not a whole number in plain digits", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -89,8 +89,8 @@ def describe_error(error: BaseException) -> tuple[str, int]:
         return f"Error: {error}", 1 if isinstance(error, UnmetError) else 2
     if isinstance(error, MemoryError):
         return (
-            "Error: the machine has no memory left for this\n"
-            "Choose fewer items (--items), set --memory lower, or use a larger machine.",
+            "Error: out of memory\n"
+            "Select fewer items (--items), lower --memory, or use a larger machine.",
             2,
         )
     if isinstance(error, OSError):
@@ -113,7 +113,7 @@ def _place_in_ours(error: BaseException) -> str:
 def _os_error(error: OSError) -> str:
     place = f"{error.filename}: " if error.filename else ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{place}no space left on the disk\nFree some space or choose another place."
+        return f"{place}no space left on the disk\nFree some space or choose another path."
     return f"{place}{os.strerror(error.errno)}" if error.errno else str(error)
 
 
@@ -150,10 +150,10 @@ def keeps(parts: Path | None) -> None:
 def written_so_far() -> str:
     """Say what an interrupted command leaves behind."""
     if _kept:
-        return f"finished parts stay in {_kept[0]}: --resume goes on from them"
+        return f"finished parts are kept in {_kept[0]}; --resume continues"
     if not _written:
         return "nothing was written"
-    return f"{', '.join(map(str, _written))} had been written in whole before"
+    return f"complete before: {', '.join(map(str, _written))}"
 
 
 @dataclass
@@ -229,7 +229,7 @@ def _guard(line: socket.socket, interrupt: Interrupt) -> None:
                 continue
             if interrupt.back.wait(1.0):
                 continue
-            _tell("Stopping after the current step (Ctrl-C again: at once) …")
+            _tell("Stopping after the current step (Ctrl-C again: immediately) …")
             line.settimeout(PATIENCE)
             with contextlib.suppress(TimeoutError):
                 line.recv(1)  # a second signal, or the end of the work

@@ -19,7 +19,7 @@ import click
 
 from starshade import budget, progress
 from starshade._version import __version__
-from starshade.cli.options.help import RUNNING, grouped
+from starshade.cli.options.help import RUNNING, command_words, grouped
 from starshade.cli.options.project import of_project
 from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.running.errors import (
@@ -35,6 +35,7 @@ from starshade.files.side import open_appending
 from starshade.kernels.ahead import compiled_ahead
 from starshade.plain import plain
 from starshade.ratings.places.place import Place, refuse_in_release
+from starshade.renamed import SCHEMA, older_keys
 from starshade.scratch import sweep_scratch
 
 
@@ -42,7 +43,7 @@ from starshade.scratch import sweep_scratch
 class Run:
     """One command at work."""
 
-    as_json: bool  # print one JSON object instead of a summary
+    schema: int | None  # of the JSON object to print; None: a summary
     given_seed: int | None
     terminal: Terminal
     _started: float = field(default_factory=time.perf_counter)
@@ -80,14 +81,19 @@ class Run:
             left = f"; {written_so_far()}" if has_written() else ""
             raise OutputError(
                 f"standard output: the result could not be printed, {_reason(error)}{left}",
-                advice="Print it to a terminal or to a place with room.",
+                advice="Print to a terminal or to a disk with free space.",
             ) from error
 
     def _text(self, figures: Mapping[str, Any], summary: Callable[[], Any]) -> str:
-        if not self.as_json:
+        if self.schema is None:
             return _render(summary())
+        result = plain(figures)
+        if self.schema == SCHEMA:
+            result = {"schema": SCHEMA, **result}
+        else:
+            result = older_keys(_command(public=True), result)
         escaped = not writes_unicode(sys.stdout)
-        return json.dumps(plain(figures), ensure_ascii=escaped, allow_nan=False)
+        return json.dumps(result, ensure_ascii=escaped, allow_nan=False)
 
 
 def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -98,6 +104,7 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
         def wrapper(
             *args: Any,
             as_json: bool,
+            json_schema: int | None,
             threads: int | None,
             memory: str | None,
             quiet: bool,
@@ -105,10 +112,11 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
             seed: int | None = None,
             **kwargs: Any,
         ) -> Any:
-            if as_json and "stdout" in closed_streams():
+            schema = _schema_of(as_json, json_schema)
+            if schema and "stdout" in closed_streams():
                 raise ConfigError(
-                    "--json: standard output is closed, and the object would be lost",
-                    advice="Leave standard output open, or leave --json out.",
+                    "--json: standard output is closed",
+                    advice="Open standard output, or omit --json.",
                 )
             allowed = None if memory is None else budget.parse_bytes(memory)
             sweep_scratch()
@@ -119,7 +127,7 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
                 compiled_ahead(_use(), budget.threads()),
             ):
                 _tell_project()
-                return command(*args, run=Run(as_json, seed, terminal), **kwargs)
+                return command(*args, run=Run(schema, seed, terminal), **kwargs)
 
         return grouped(RUNNING, *options)(wrapper)
 
@@ -127,27 +135,38 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
     return decorate
 
 
-_SEED = click.option(
-    "--seed", type=Whole(0, 2**63 - 1), help="Repeat a run exactly. [default: drawn]"
-)
+def _schema_of(as_json: bool, number: int | None) -> int | None:
+    """Return the schema of the JSON to print; None: a summary. An older one is noted."""
+    if number is None:
+        return SCHEMA if as_json else None
+    if number not in (1, SCHEMA):
+        raise ConfigError(
+            f"--json-schema {number}: no such schema",
+            advice=f"Allowed: {SCHEMA}, the current one, or 1, the older keys.",
+        )
+    if number < SCHEMA:
+        click.echo(
+            f"--json-schema {number} is deprecated: the next version has schema {SCHEMA} alone",
+            err=True,
+        )
+    return number
+
+
+_SEED = click.option("--seed", type=Whole(0, 2**63 - 1), help="Random seed [default: drawn]")
 _OPTIONS = [
-    click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout"),
     click.option(
-        "--threads",
-        type=Whole(min=1),
-        help="Threads to use, up to the processors. [default: all]",
+        "--json-schema",
+        type=Whole(),
+        help=f"Print JSON with the keys of this schema: 1 (deprecated) or {SCHEMA}",
     ),
+    click.option("--threads", type=Whole(min=1), help="Number of threads [default: all]"),
     click.option(
-        "--memory", metavar="SIZE", help="Memory to plan with, e.g. 8G. [default: half of free]"
+        "--memory", metavar="SIZE", help="Memory to plan with, e.g. 8G [default: half of free]"
     ),
+    click.option("--quiet", "-q", is_flag=True, help="Print no progress and no notes on stderr"),
     click.option(
-        "--quiet",
-        "-q",
-        is_flag=True,
-        help="No progress, no notes on stderr (but a first compilation).",
-    ),
-    click.option(
-        "--log-file", type=click.Path(dir_okay=False), help="Append notes and errors to this file."
+        "--log-file", type=click.Path(dir_okay=False), help="Append notes and errors to this file"
     ),
 ]
 
@@ -156,13 +175,23 @@ _OPTIONS = [
 _AS = {"run": "audit", "compare": "audit"}
 
 
-def _use() -> str:
+def _command(*, public: bool = False) -> str:
+    """Return the command at work, with the attack or method that it chose.
+
+    `public`: an attack with public ratings is "attack --aux".
+    """
     context = click.get_current_context()
-    words = context.command_path.split()[1:]
+    words = command_words(context)
+    if public and context.params.get("aux") is not None:
+        return " ".join([*words, "--aux"])
     for option in context.command.params:
         if {"--attack", "--method"} & set(option.opts):
             words.append(str(context.params[str(option.name)]))
-    return _AS.get(use := " ".join(words), use)
+    return " ".join(words)
+
+
+def _use() -> str:
+    return _AS.get(use := _command(), use)
 
 
 def _tell_project() -> None:
@@ -216,7 +245,7 @@ def _stop_printing() -> None:
 
 def _reason(error: OSError) -> str:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return "no space left there" if full else os.strerror(error.errno or 0)
+    return "no space left" if full else os.strerror(error.errno or 0)
 
 
 def _appending(log_file: str) -> TextIO:
@@ -230,7 +259,7 @@ def _appending(log_file: str) -> TextIO:
     except OSError as error:
         raise OutputError(
             f"--log-file {log_file}: {error.strerror}",
-            advice="Name a file in a folder that you may write to.",
+            advice="Choose a file in a writable folder.",
         ) from error
 
 
@@ -242,7 +271,7 @@ def _render(summary: Any) -> str:
     terminal = sys.stdout.isatty()
     console = Console(
         file=sys.stdout,
-        width=None if terminal else 80,  # a file has no width: lines that anybody can read
+        width=None if terminal else 80,  # a file has no width
         highlight=False,
         soft_wrap=False,
     )

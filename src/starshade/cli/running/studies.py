@@ -1,4 +1,4 @@
-"""What the papers' studies share on the command line: options, parts that are kept, an end."""
+"""What the papers' studies share on the command line: options, finished parts, a summary."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Asked:
-    """What every study is asked."""
+    """The arguments that all studies share."""
 
     key: str
     data: str | None
@@ -47,8 +47,8 @@ class Asked:
         if self.data is None:
             if self.reading.items or self.reading.arguments():
                 raise ConfigError(
-                    "options for reading ratings, and no --data",
-                    advice=f"Name the ratings with --data; without it {made_up} made up.",
+                    "options for reading ratings require --data",
+                    advice=f"Add --data PATH; without it {made_up} synthesized.",
                 )
             return None
         return self.reading.read(self.data, **how)
@@ -58,12 +58,12 @@ class Asked:
         from starshade.audit.reproduction.claims import ENOUGH
 
         if self.runs < ENOUGH:
-            note(f"--runs {self.runs}: intervals over runs want {ENOUGH} or more")
+            note(f"--runs {self.runs}: intervals over runs require {ENOUGH} or more")
         if self.out is None:
             if self.resume:
                 raise ConfigError(
-                    "--resume: finished parts lie beside the folder of --out, and none is named",
-                    advice="Give the same --out as before.",
+                    "--resume: requires --out; finished parts are next to that folder",
+                    advice="Add the same --out as before.",
                 )
             return
         from starshade.audit.reproduction.parts import alone, request_of
@@ -75,7 +75,7 @@ class Asked:
                 folder.rmdir()  # empty: a run was killed when it had removed its parts
             if os.path.lexists(folder):  # a link that leads nowhere too
                 raise ConfigError(
-                    f"{folder}: is there, and holds no parts of a run", advice="Move it away first."
+                    f"{folder}: exists and has no parts of a run", advice="Move it away first."
                 )
             if self.resume:
                 note(f"starting from the beginning: {folder} does not exist")
@@ -84,8 +84,8 @@ class Asked:
             pass
         if not self.resume:
             raise ConfigError(
-                f"{folder}: finished parts of a run that was cut short",
-                advice="Go on from them with --resume, or remove that folder to start again.",
+                f"{folder}: has finished parts of an interrupted run",
+                advice="Continue with --resume, or delete that folder to start over.",
             )
         if self.run.given_seed is None:
             self.run.given_seed = kept.get("seed")
@@ -122,7 +122,7 @@ class Asked:
     def answer(
         self, ratings: Ratings | None, shown: Callable[[Any], list[Any]] | None = None, **also: Any
     ) -> None:
-        """Run the study, write it to its folder, and say what came of it.
+        """Run the study, write it to its folder, and print the result.
 
         `shown`: what stands between its claims and what is left out; `also`: settings of its own.
         """
@@ -169,9 +169,9 @@ def at_least(least: int, name: str, default: int, text: str) -> Option:
     return click.option(name, type=kind, default=default, show_default=True, help=text)
 
 
-RUNS = at_least(1, "--runs", 5, "Of everything, each with a seed of its own.")
+RUNS = at_least(1, "--runs", 5, "Number of runs, each with another seed")
 RESUME = click.option(
-    "--resume", is_flag=True, help="Go on from the finished parts of a run that was cut short."
+    "--resume", is_flag=True, help="Resume an interrupted run from its finished parts"
 )
 
 
@@ -189,11 +189,11 @@ def study(
         click.option(
             "--explain",
             is_flag=True,
-            help="Say how the paper is read and what would count as true; needs no data.",
+            help="Explain how the paper is read and when a claim holds; requires no data",
         ),
         grouped(
             WRITTEN,
-            click.option("--out", metavar="DIR", help="Write all of it and a page to this folder."),
+            click.option("--out", metavar="DIR", help="Folder for the results and an HTML page"),
             RESUME,
         ),
         reading(),

@@ -56,7 +56,7 @@ class Log:
                 self._file.close()
             raise OutputError(
                 f"--log-file {self._file.name}: {os.strerror(error.errno or 0)}",
-                advice="Free some space, name another file, or leave --log-file out.",
+                advice="Free some space, choose another file, or omit --log-file.",
             ) from error
 
 

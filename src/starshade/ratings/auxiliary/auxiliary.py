@@ -44,7 +44,7 @@ _ONE = "aux.one_person"
 
 @dataclass(frozen=True, eq=False)
 class Auxiliary:
-    """What is publicly known of some people, row by row as it was found.
+    """Public ratings of some people, row by row (auxiliary knowledge).
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Auxiliary:
         return bool((self.days != NO_DAY).any())
 
     def locate(self, row: int) -> str:
-        """Say where a row stands."""
+        """Return the place of a row in its source."""
         return f"{self.source}, {self.counted} {self.lines[row]}"
 
     def __repr__(self) -> str:  # never the names
@@ -166,8 +166,8 @@ def read_auxiliary(
     _check(given, on_duplicate)
     if one_person and name_col is not None:
         raise ConfigError(
-            "one person, and a column of names: only one of them can be",
-            advice=f"Leave one of the two out ({named(_ONE)}, {named(_SETTINGS['person'])}).",
+            "all rows as one user, and a column of names: only one of the two is possible",
+            advice=f"Leave one of the two out: {named(_ONE)} or {named(_SETTINGS['person'])}.",
         )
     # a first row that holds a name of these is a header; people may be called Nick
     known = set().union(PUBLIC["person"][0], *(n for role in _ROLES[1:] for n in PUBLIC[role]))
@@ -206,7 +206,7 @@ def _roles(
     if not opened.named and not any(given.values()):
         roles = _by_place(opened, columns)
         words = ", ".join(_WORDS.get(role, role) for role in roles)
-        notes = (f"no header: the columns are taken as {words}",)
+        notes = (f"no header: columns taken as {words}",)
         if not dates:
             roles.pop("day", None)
         if one_person:
@@ -226,7 +226,7 @@ def _roles(
         )
         notes = _left(columns, roles, opened.where, dates, one_person)
     if "person" not in roles:
-        notes += (f"no column of names: all rows are one person's, named {_ONE_PERSON}",)
+        notes += (f"no column of names: all rows belong to one user, named {_ONE_PERSON}",)
     return {role: roles[role] for role in _ROLES if role in roles}, notes
 
 
@@ -245,10 +245,10 @@ def _left(
     people = any(normalized(name) not in items for name in left)
     if people and "person" not in roles and not one_person:
         raise InputError(
-            f"{where}: no column is known as the name, so that all rows would be one person's; "
-            f"but these columns would not be read: {listing(left)}",
+            f"{where}: no column is recognised as the name, so all rows would belong to one "
+            f"user; but these columns would not be read: {listing(left)}",
             advice=f"Name the columns: {', '.join(map(named, _SETTINGS.values()))}. If all rows "
-            f"are one person's, say so{aside(_ONE)}.",
+            f"belong to one user, declare it{aside(_ONE)}.",
         )
     if not left:
         return ()
@@ -264,7 +264,8 @@ def _by_place(opened: Beside, columns: Sequence[str]) -> dict[str, str]:
     if order is None:
         numbered = together((_SETTINGS["person"], 1), (_SETTINGS["item"], 2))
         raise InputError(
-            f"{opened.where}: no header, and {len(columns)} fields in a row: which is what?",
+            f"{opened.where}: no header, and {len(columns)} fields in a row: their "
+            "meaning is unknown",
             advice=f"Name them by number, e.g. {numbered}, or name the delimiter.",
         )
     return dict(zip(order, columns, strict=True))
@@ -282,7 +283,7 @@ def _read(
     columns.faults.refuse()
     if not columns.n_rows:
         raise InputError(
-            f"{opened.where}: no {_WHAT} in it", advice="Check what stands below its header."
+            f"{opened.where}: it contains no {_WHAT}", advice="Check the rows below its header."
         )
     auxiliary = Auxiliary(
         names=tuple(columns.names),

@@ -21,8 +21,8 @@ _WHAT = "pairs of items"
 _HEADS = {"aux", "auxitem", "auxid", "auxiliary", "public", "publicitem", "publicid", "from"}
 _HEADS |= {"source", "to", "target", "data", "dataitem"}
 _TWICE = Fault(
-    "items that stand there before, for another item of the data",
-    "Keep one line for each of the other source's items.",
+    "items that an earlier line maps to another item of the data",
+    "Keep one line for each item of the other source.",
 )
 
 
@@ -71,7 +71,8 @@ def read_item_mapping(
     given = [name for name in (aux_col, data_col) if name is not None]
     if len(given) == 1 or "" in given or len(set(given)) < len(given):
         raise ConfigError(
-            "item mapping: name two columns, the other source's and the data's, or neither"
+            "item mapping: name both columns (the other source's item and the "
+            "data's item), or neither"
         )
     known = _HEADS.union(*PUBLIC["item"], ALIASES["name"])
     known |= {normalized(name) for name in given if not name.isdigit()}
@@ -96,10 +97,10 @@ def _columns(opened: Beside, given: Sequence[str]) -> Sequence[str]:
             raise InputError(f"{opened.where}: no column {name!r}; {names}")
     if not given and len(columns) != 2:
         raise InputError(
-            f"{opened.where}: {len(columns)} columns, where two are asked for: the other "
-            f"source's item and the item of the data{f'; {names}' if opened.named else ''}",
-            advice=f"Name the two ({named('aux.aux_col')}, {named('aux.data_col')}), leave the "
-            "others out, or name the delimiter.",
+            f"{opened.where}: {len(columns)} columns instead of two (the other source's item, "
+            f"the data's item){(f'; {names}' if opened.named else '')}",
+            advice=f"Name the two columns ({named('aux.aux_col')}, {named('aux.data_col')}), "
+            "remove the others, or name the delimiter.",
         )
     return given or columns
 
@@ -121,5 +122,5 @@ def _read(opened: Beside, columns: Sequence[str], show_values: bool) -> dict[str
         faults.add(_TWICE, rows[again], lambda k, texts_again=texts_again: texts_again[k])  # type: ignore[misc]
     faults.refuse()
     if not pairs:
-        raise InputError(f"{opened.where}: no {_WHAT} in it")
+        raise InputError(f"{opened.where}: it contains no {_WHAT}")
     return pairs

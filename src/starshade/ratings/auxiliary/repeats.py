@@ -71,11 +71,11 @@ def _refuse(auxiliary: Auxiliary, order: Rows, first: Rows) -> None:
     other = np.flatnonzero(~same)
     other = other[np.argsort(order[other])]
     first_rows = (
-        (int(order[k]), f"this person has the item before, at {auxiliary.locate(int(first[k]))}")
+        (int(order[k]), f"this user already has the item, at {auxiliary.locate(int(first[k]))}")
         for k in other[:NAMED]
     )
     raise InputError(
-        "rows on an item that their person has before, with another rating or date\n"
+        "rows that repeat an item of their user with another rating or date\n"
         + Wrong(len(other), tuple(first_rows)).named(auxiliary.locate),
         advice=f"Choose with {named('on_duplicate')}: {RULES}.",
     )

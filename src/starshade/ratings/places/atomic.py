@@ -202,7 +202,7 @@ def _refuse_taken(place: Place) -> None:
     sweep_beside(place)
     raise TakenError(
         f"{place}: exists already",
-        advice="Choose another name, or move it away first: nothing is overwritten.",
+        advice="Choose another name, or move it away first: existing files are not overwritten.",
     )
 
 

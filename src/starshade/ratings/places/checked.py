@@ -24,7 +24,7 @@ from starshade.files.side import STORE_COLUMN, check_side, open_side
 from starshade.ratings.vocabulary import Vocabulary
 
 FORMAT_VERSION = 1
-AGAIN = "Read the original data again and save it anew."
+AGAIN = "Read the original data again and save a new store."
 _CHUNK = 1 << 24
 #: 0001-01-01 and 9999-12-31, in days since 1970-01-01
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
@@ -69,12 +69,14 @@ class CheckedManifest(Closed):
             kind, version = content["kind"], content["format"]
         except (ValueError, KeyError, AttributeError, TypeError):
             raise InputError(
-                f"{where}: no store of starshade, or a damaged one", advice=AGAIN
+                f"{where}: not a starshade store, or a damaged one", advice=AGAIN
             ) from None
         if kind in cls.KINDS and version != FORMAT_VERSION:
             raise InputError(
-                f"{where}: a store of format {version}; this version reads {FORMAT_VERSION}",
-                advice="Use the version of starshade that wrote it, or save the data anew.",
+                f"{where}: a store of format {version}; this version of starshade "
+                f"reads {FORMAT_VERSION}",
+                advice="Use the version of starshade that wrote it, or write a new store "
+                "from the original data.",
             )
         try:
             if claimed != _checksum(content):

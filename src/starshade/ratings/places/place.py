@@ -40,7 +40,7 @@ class Place(os.PathLike[str]):
         if isinstance(where, Place):
             return where
         if not os.fspath(where):
-            raise OutputError("'': a place has a name", advice="Name a file or a folder.")
+            raise OutputError("'': an empty name", advice="Name a file or a folder.")
         path = Path(where)
         try:
             if path.name in ("", ".."):  # nothing to put a sibling beside
@@ -101,7 +101,7 @@ def output_error(error: OSError, path: Path | Place, needs: int | None = None) -
         )
     if error.errno == errno.EFBIG:
         return OutputError(
-            f"{path}: larger than a file may be here{size}; nothing was kept",
+            f"{path}: exceeds the largest file size allowed here{size}; nothing was kept",
             advice="Raise the limit of the shell (ulimit -f) or choose another file system.",
         )
     if isinstance(error, PermissionError):
@@ -129,9 +129,9 @@ def refuse_in_release(folder: Path, given: object) -> None:
     for above in (folder, *folder.parents):
         if holds_release(above):
             raise OutputError(
-                f"{given}: would lie inside the release {above}",
-                advice="Choose a place outside: a release holds what it was checked with, "
-                "and nothing else.",
+                f"{given}: is inside the release {above}",
+                advice="Choose a place outside: a release must contain only the files that its "
+                "manifest lists.",
             )
 
 

@@ -26,7 +26,7 @@ __all__ = ["Search", "ball_members", "ball_sizes", "ball_sums"]
 
 _NEVER = np.iinfo(np.int64).max
 _STEP = 2_048  # records between two steps of the progress
-_LABEL = "looking for proximate records"
+_LABEL = "finding proximate records"
 
 
 def ball_sizes(

@@ -48,11 +48,14 @@ def split_items(
             setting="sensitive",
         )
     if len(np.unique(chosen)) < len(chosen):
-        raise ConfigError(f"{called('sensitive')}: an item is given twice", setting="sensitive")
+        raise ConfigError(
+            f"{called('sensitive')}: an item is given more than once", setting="sensitive"
+        )
     rest = np.setdiff1d(np.arange(len(items)), chosen)
     if not len(rest):
         raise ConfigError(
-            f"{called('sensitive')}: every item is, so there is none to tell people apart by",
+            f"{called('sensitive')}: all items are sensitive, so none is left to "
+            "compare records by",
             advice="Leave at least one item that is not sensitive.",
         )
     return rest, chosen

@@ -11,25 +11,26 @@ Search = Literal["tree", "slicing", "pairwise"]
 Groups = Literal["ball", "clique"]
 
 EPS = declared(
-    "How near is near (ε)",
-    "Ratings this far apart count as alike; 1 is usual on stars.",
+    "Proximity threshold (ε)",
+    "Largest difference at which two ratings are similar; typical on stars: 1.",
     least=0,
     usual="1",
-    advice="It is the distance up to which two ratings count as alike; 1 is usual.",
+    advice="The largest difference at which two ratings are similar; 1 is typical.",
     unit="ratings",
 )
-SENSITIVE = declared("Sensitive items", "Id of an item that nobody knows of others.", usual="ITEM")
+SENSITIVE = declared(
+    "Sensitive items", "Id of an item whose rating others do not know.", usual="ITEM"
+)
 NULLS = declared(
-    "Not rated, beside a rating, is",
-    "What a null against a rating costs: as much as any two ratings or more (strict: the larger "
-    "of the scale's maximum and width), nothing (ignore), or as if it were a rating a step below "
-    "the scale (zero).",
+    "Distance between a null and a rating",
+    "Distance of a null from a rating: strict (the larger of the scale's maximum and width, so "
+    "never proximate), ignore (none), zero (a null is a rating one step below the scale).",
 )
 SPREAD = declared(
     "Least spread of sensitive ratings (l)",
-    "Least standard deviation of each sensitive item among the alike.",
+    "Least standard deviation of each sensitive item among proximate records.",
     least=0,
     usual="1",
-    advice="It is the least standard deviation of sensitive ratings; 0 asks for none.",
+    advice="The least standard deviation of sensitive ratings; 0 requires none.",
     unit="ratings",
 )

@@ -86,8 +86,8 @@ class Space:
         check_budget(
             2 * self.code_type.itemsize * self.n_records * self.n_items,
             f"{counted(self.n_records, 'record')} x {counted(self.n_items, 'item')}",
-            f"Where a null is near nulls alone{aside('nulls', 'strict')} the tree search needs no "
-            f"full table{aside('search', 'tree')}.",
+            f"Where nulls are proximate to nulls only{aside('nulls', 'strict')}, the tree search "
+            f"needs no full table{aside('search', 'tree')}.",
         )
         table = np.zeros((self.n_records, self.n_items), self.code_type)
         rows = np.repeat(np.arange(self.n_records), np.diff(self.indptr))
@@ -304,9 +304,9 @@ def check_budget(needed: float, what: str, advice: str = "") -> None:
     more memory.
     """
     if needed > budget.memory():
-        helps = [f"Choose fewer items, or allow more with {named('memory')}.", advice]
+        helps = [f"Choose fewer items, or allow more memory with {named('memory')}.", advice]
         raise ConfigError(
-            f"{what}: searching them takes {budget.amount(needed)}; the budget is "
+            f"{what}: searching them needs {budget.amount(needed)}; the budget is "
             f"{budget.amount(budget.memory())}",
             advice=" ".join(part for part in helps if part),
         )

@@ -106,7 +106,7 @@ def _head(
 _CODE = re.compile(r"zip|post(al)?code|plz|phone|occupationid")  # numbers that do not count
 _LEADING_ZERO = re.compile(r"[+-]?0\d")
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
-_REPEATED = Fault("users that stand in the attributes more than once", "Keep one row for each.")
+_REPEATED = Fault("users with more than one row of attributes", "Keep one row for each user.")
 
 
 def read_attributes(
@@ -148,7 +148,7 @@ def read_attributes(
         blocks.append(block.select(beside))
     faults.refuse()
     if not texts:
-        raise InputError(f"{where}: no users in it")
+        raise InputError(f"{where}: it contains no users")
     return texts, pa.Table.from_batches(blocks), where
 
 
@@ -174,9 +174,9 @@ def attach(
         for name in table.column_names
     }
     if (unknown := int(np.count_nonzero(~known))) > 0:
-        notes.append(f"{counted(unknown, 'user')} with attributes but without ratings left out")
+        notes.append(f"{counted(unknown, 'user')} with attributes but without ratings skipped")
     if (lacking := int(np.count_nonzero(place < 0))) > 0:
-        notes.append(f"{counted(lacking, 'user')} without attributes: theirs are null")
+        notes.append(f"{counted(lacking, 'user')} without attributes: set to null")
     report = replace(ratings.report, notes=(*ratings.report.notes, *notes))
     return ratings.annotate(attributes=pa.table(columns) if columns else None, report=report)
 
@@ -201,7 +201,8 @@ def _source(users: Any, scratch: Path) -> tuple[Source, str]:
         return TextSource([item], head.dialect, USERS_1M), where
     raise InputError(
         f"{where}: no header that names the columns",
-        advice="Personal attributes need one, with the user column named user or the like.",
+        advice="A file of personal attributes needs a header; name the user column user "
+        "or the like.",
     )
 
 
@@ -223,14 +224,16 @@ def _typed(name: str, array: pa.Array, nulls: NullValues, where: str, notes: lis
     text = as_text(array)
     if text is None:
         if not (pa.types.is_boolean(kind) or pa.types.is_temporal(kind) or pa.types.is_null(kind)):
-            raise InputError(f"{where}: attribute {name!r} is of type {kind}: text or numbers only")
+            raise InputError(
+                f"{where}: attribute {name!r} is of type {kind} (allowed: text or numbers)"
+            )
         text = array.cast(pa.string())
     values = text.to_pylist()
     bare = [None if v is None or not v.strip() or nulls.has(v.strip()) else v for v in values]
     known = [v.strip() for v in bare if v is not None]
     is_number = known and all(NUMBER.fullmatch(v) and not _LEADING_ZERO.match(v) for v in known)
     if is_number and not all(map(_is_kept, known)):
-        notes.append(f"attribute {name!r} has numbers too long to be kept exactly: it stays text")
+        notes.append(f"attribute {name!r} has numbers too long to be stored exactly: kept as text")
     elif is_number and not _CODE.search(normalized(name)):
         return pa.array([None if v is None else float(v) for v in bare], type=pa.float64())
     return pc.cast(pa.array(bare, type=pa.string()), pa.string())
@@ -242,7 +245,7 @@ def _is_kept(text: str) -> bool:
     return isfinite(value) and (not _WHOLE.fullmatch(text) or int(text) == int(value))
 
 
-_AGAIN = "an item that has another name further up"
+_AGAIN = "an earlier row gives this item another name"
 _BARE = {"u.item": "|", "movies.dat": "::"}  # id and name first, no header, often Latin-1
 
 
@@ -259,7 +262,7 @@ def read_names(item: Input, scratch: Path) -> dict[str, str] | None:
     if not head.dialect.header:
         raise InputError(
             f"{item.shown}: no header that names the columns",
-            advice="Item names need one, e.g. item,title.",
+            advice="Item names need a header, e.g. item,title.",
         )
     columns = untyped(head.columns)
     if is_typed(head.columns) and not matching(columns, "name"):
@@ -272,11 +275,11 @@ def attach_names(ratings: Ratings, names: Mapping[str, str]) -> Ratings:
     keys = list(ratings.items)
     lacking = sum(not names.get(key, "").strip() for key in keys)
     if lacking == len(keys):
-        return _noted(ratings, "none of the item names belongs to an item that was rated")
+        return _noted(ratings, "none of the named items is in the ratings")
     known = tuple(names.get(key, "").strip() or key for key in keys)
     ratings = ratings.annotate(item_names=known)
     if lacking:
-        return _noted(ratings, f"{counted(lacking, 'item')} without a name: the key stands in")
+        return _noted(ratings, f"{counted(lacking, 'item')} without a name: the id is used")
     return ratings
 
 
@@ -316,7 +319,7 @@ def _of_source(source: Source, where: str) -> dict[str, str]:
         read += len(block)
         column = as_text(block.column(1))
         if column is None:
-            raise InputError(f"{where}: item names of type {block.column(1).type}: text only")
+            raise InputError(f"{where}: item names of type {block.column(1).type} (allowed: text)")
         if not faults:
             for i, (key, name) in enumerate(zip(keys, column.to_pylist(), strict=True)):
                 if names.setdefault(str(key), name or "") != (name or ""):

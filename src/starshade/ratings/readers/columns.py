@@ -31,22 +31,22 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 def _empty() -> Fault:
     return Fault(
         "rows without a rating (allowed: finite numbers)",
-        f"Remove those rows, or declare what stands for not rated{aside('null_values')}.",
+        f"Remove those rows, or declare the value that means not rated{aside('null_values')}.",
     )
 
 
 def not_a_number() -> Fault:
     """Return the fault of a text that is neither a number nor nearly one."""
     return Fault(
-        "ratings that are no finite numbers (allowed: numbers such as 4 or 3.5)",
-        f"Correct those rows, or declare what stands for not rated{aside('null_values')}.",
+        "ratings that are not finite numbers (allowed: numbers such as 4 or 3.5)",
+        f"Correct those rows, or declare the value that means not rated{aside('null_values')}.",
     )
 
 
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 _GROUPED = Fault(
     "ratings with a comma before three digits (allowed: 1234, 1.234)",
-    "Remove a comma between thousands, and replace a decimal comma by a point.",
+    "Remove the comma between thousands, and replace a decimal comma by a point.",
 )
 _COMMA = Fault(
     "ratings with a decimal comma (allowed: a decimal point, 3.5)",
@@ -125,7 +125,7 @@ class RatingColumn:
         text = as_text(array)
         if text is None:
             raise InputError(
-                f"ratings of type {kind}: ratings are numbers",
+                f"ratings of type {kind} (allowed: numbers)",
                 advice="Convert the column to numbers first (true to 1, false to 0).",
             )
         return self._of_texts(text, rows)
@@ -193,7 +193,7 @@ def as_text(array: pa.Array) -> pa.Array | None:
     try:
         return array.cast(pa.string())
     except pa.ArrowInvalid:
-        raise InputError("a text column holds bytes that are not UTF-8") from None
+        raise InputError("a text column contains bytes that are not UTF-8") from None
 
 
 def shortest(values: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -232,13 +232,13 @@ def _shown(text: str) -> str:
 _EXACT = 2**53  # whole numbers up to here are exact in a float
 
 _NO_ID = Fault("rows without {role} id", "Give every row an id, or remove those rows.")
-_BAD_ID = Fault("{role} ids that are no text: they hold a zero byte", "Correct those rows.")
+_BAD_ID = Fault("{role} ids that contain a zero byte", "Correct those rows.")
 _PART_ID = Fault(
     "{role} ids stored as numbers that are not whole", "Store ids as text or as whole numbers."
 )
 _ROUNDED = Fault(
     "{role} ids that a spreadsheet rounded: different ids became one",
-    "Export the ids as text from where the data come from; the lost digits are not in this file.",
+    "Export the ids as text from the original source; this file has lost their last digits.",
 )
 # 76561198012345678 as Excel and as pandas write it
 _SCIENTIFIC = re.compile(r"\d([.,]\d+)?[eE]\+\d+", re.ASCII)
@@ -249,18 +249,21 @@ _IN_WORDS = {
     _ROUNDED: "a rounded number as {role} id",
     _NO_ID: "no {role} id",
     _BAD_ID: "a zero byte in the {role} id",
-    _PART_ID: "no whole number as {role} id",
+    _PART_ID: "the {role} id is not a whole number",
 }
 
 
 #: what is odd about ids → a sentence about those of a role
 ODD_IDS = {
-    "decimal": "{role} ids are stored as decimal numbers and are read as whole ones",
+    "decimal": "{role} ids stored as decimal numbers: read as whole numbers",
     "padded": "some {role} ids begin or end with a blank, which is part of the id",
-    "null": "some {role} ids are a word for nothing, such as NULL or nan: those rows are read as "
-    "of one {role}; leave them out if they are not",
-    "total": "some {role} ids are words such as Total or Mean: remove rows that sum up others",
-    "mixed": "some {role} ids end with .0 and others are whole numbers: 1 and 1.0 are two {role}s",
+    "null": "some {role} ids are a word for a missing value, such as NULL or nan: those rows "
+    "count as one {role}; remove them if they are not",
+    "total": "some {role} ids are words such as Total or Mean: remove rows that summarize others",
+    "mixed": (
+        "some {role} ids end with .0 and others are whole numbers: 1 and 1.0 are two "
+        "different {role}s"
+    ),
 }
 _BLANKS = "\u200b\u200c\u200d\u2060\ufeff"  # not seen, and not blank by Unicode
 
@@ -296,7 +299,7 @@ class IdColumn:
         text = as_text(array)
         if text is None:
             raise InputError(
-                f"{self.role} ids of type {array.type}: ids are text or whole numbers",
+                f"{self.role} ids of type {array.type} (allowed: text or whole numbers)",
                 advice="Convert the column to text first.",
             )
         return self._of_texts(text, rows)

@@ -122,12 +122,12 @@ class DayColumn:
         where = np.flatnonzero(bad)
         what = "dates that cannot be read"
         if self.form is not None and self.form in _FORMS:
-            what = f"dates that are not like the first one ({_FORMS[self.form]})"
+            what = f"dates of another form than the first one ({_FORMS[self.form]})"
         fault = Fault(
             f"{what}; {_allowed()}",
-            "Write all dates as YYYY-MM-DD, 2022-04-19 for 19.04.2022 or 4/19/2022; declare what "
-            f"stands for no date{aside('null_values')}; or use {named('dates', False)}, as no "
-            "release has dates.",
+            "Write all dates as YYYY-MM-DD (2022-04-19 for 19.04.2022 or 4/19/2022); declare "
+            f"the value that means no date{aside('null_values')}; or use "
+            f"{named('dates', False)}, as a release never contains dates.",
         )
         self._faults.add(fault, rows[where], lambda k: f"date {value(int(where[k]))}")
 

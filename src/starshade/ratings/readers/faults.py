@@ -144,13 +144,13 @@ def suspected(
         return (
             f"0 is {100 * share:.0f} % of the ratings and may mean 'not rated'"
             + (f"; {', '.join(codes)} may mean 'no answer'" if codes else "")
-            + f": if so, give {named('null_values', values)}",
+            + f": if so, add {named('null_values', values)}",
         )
     if not codes:
         return ()
-    looks = "looks like a code" if len(codes) == 1 else "look like codes"
+    looks = "may be a code" if len(codes) == 1 else "may be codes"
     listed = " and ".join([", ".join(codes[:-1]), codes[-1]] if codes[1:] else codes)
-    return (f"{listed} {looks} for 'no answer': if so, give {named('null_values', codes)}",)
+    return (f"{listed} {looks} for 'no answer': if so, add {named('null_values', codes)}",)
 
 
 def _share_of_zero(
@@ -192,9 +192,9 @@ def _counts_of_something(levels: NDArray[np.float64], counts: NDArray[np.int64])
     if top <= _LONGEST_SCALE or top < _SKEWED * max(half, 1):
         return ""
     return (
-        f"these look like counts, not ratings on a scale: whole numbers up to {top:.12g}, half of "
-        f"them at most {half:.12g}; bands of them, their logarithm, or 1 in every row are easier "
-        "to release"
+        f"these look like counts, not ratings on a scale: whole numbers up to {top:.12g}, half "
+        f"of them at most {half:.12g}. Bands, their logarithm, or 1 in every row are easier to "
+        "release"
     )
 
 
@@ -210,8 +210,8 @@ def _rare_zero(levels: NDArray[np.float64], counts: NDArray[np.int64], scale: Sc
     if share > _RARE or _FAR * counts[places[0]] > counts[places[1]]:
         return ""
     return (
-        f"0 is {percent(share)} of the ratings and an end of the scale found, {scale}: if it means "
-        f"'not rated', give {named('null_values', ['0'])}"
+        f"0 is {percent(share)} of the ratings and an end of the inferred scale, {scale}: if it "
+        f"means 'not rated', add {named('null_values', ['0'])}"
     )
 
 

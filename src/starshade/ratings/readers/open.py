@@ -72,7 +72,9 @@ def some(batches: Iterator[Batch], where: str) -> Iterator[Batch]:
         n_rows += len(batch)
         yield batch
     if not n_rows:
-        raise InputError(f"{where}: no ratings in it", advice="Check what stands below its header.")
+        raise InputError(
+            f"{where}: it contains no ratings", advice="Check the rows below its header."
+        )
 
 
 def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:
@@ -83,7 +85,8 @@ def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:
     typed = is_typed(head.columns)
     if request.format == "recbole" and not typed:
         raise InputError(
-            f"{where}: no RecBole header", advice="It reads like user_id:token, rating:float."
+            f"{where}: no RecBole header",
+            advice="A RecBole header looks like user_id:token, rating:float.",
         )
     columns = untyped(head.columns)
     format_, head = _format(Path(inputs.files[0].path).name, head, typed, request, where)
@@ -98,11 +101,14 @@ def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:
         source = Parts(each, keys, where)
         columns = source.columns
     notes = _files_read(len(files))
-    notes += (f"{counted(empty, 'empty file')} passed over",) if empty else ()
+    notes += (f"{counted(empty, 'empty file')} skipped",) if empty else ()
     if request.wide:
         if request.header is None and all(NUMBER.fullmatch(cell.strip()) for cell in columns):
             notes += (
-                f"the first line, all numbers, names the columns; if it is a row: {headless()}",
+                (
+                    "the first line contains only numbers and is taken as the header; "
+                    f"if it is a row: {headless()}"
+                ),
             )
         return replace(_wide(source, where, request), notes=notes)
     if head.dialect.header:
@@ -163,7 +169,7 @@ def _long(
     notes = unread(source.columns, roles, dates=request.dates) if is_named else ()
     if roles["item"] == title_column(source.columns) and not request.given().get("item"):
         title = listing([roles["item"]])
-        notes = (f"no column has item ids, so {title} serves: one title is one item", *notes)
+        notes = (f"no column has item ids: {title} is used, and one title is one item", *notes)
     return Opened(table, where, format_, mapping, notes=notes)
 
 
@@ -225,7 +231,7 @@ def agreeing_head(files: Sequence[Input], request: Request) -> Head:
         other = look(file, delimiter=head.dialect.delimiter, header=True, quoted=quoted)
         if other.columns != head.columns:
             raise InputError(
-                f"{file.shown}: its header is not that of {first.shown}",
+                f"{file.shown}: its header differs from that of {first.shown}",
                 advice="Name only files of one table.",
             )
     return head
@@ -237,7 +243,7 @@ def _format(name: str, head: Head, typed: bool, request: Request, where: str) ->
         names = ("userId", "movieId", "rating", "timestamp")
         if request.format == "movielens-csv" and head.columns not in (names, names[:3]):
             raise InputError(
-                f"{where}: its header is not that of MovieLens ({','.join(names)})",
+                f"{where}: its header is not MovieLens' ({','.join(names)})",
                 advice=f"Give {named('format', 'csv')}.",
             )
         return request.format, head
@@ -267,7 +273,7 @@ def by_place(
         if known is not None:
             order, format_ = (*known, "rating", "day"), "amazon"
     if format_ in ("csv", "tsv") or (format_ == "amazon" and order == _ROLES and not known):
-        notes = (f"no header: the columns are taken as {', '.join(_WORDS[:width])}",)
+        notes = (f"no header: columns taken as {', '.join(_WORDS[:width])}",)
     roles = dict(zip(order, head.columns, strict=False))
     if not request.dates:
         roles.pop("day", None)
@@ -281,7 +287,7 @@ _SECONDS = 10**8  # a number above is a date rather than a rating: seconds after
 def _unordered(where: str, what: str, hint: str = "") -> InputError:
     numbered = together(("user_col", 1), ("item_col", 2), ("rating_col", 3))
     return InputError(
-        f"{where}: no header, and {what}: which is user, item and rating?",
+        f"{where}: no header, and {what}: the columns of user, item and rating are unknown",
         advice=f"Name them by number, e.g. {numbered}, or name the delimiter.{hint}",
     )
 
@@ -356,7 +362,7 @@ class Request(ReadingSettings):
             if getattr(self, setting) == "":
                 raise ConfigError(
                     f"{named(setting)}: empty",
-                    advice="Name one, or leave the option out.",
+                    advice="Name one, or remove the option.",
                     setting=setting,
                 )
         if self.format == "wide":
@@ -364,7 +370,7 @@ class Request(ReadingSettings):
         long_only = [name for name in OF_LONG if getattr(self, name)]
         if self.wide and long_only:
             raise ConfigError(
-                f"{named(long_only[0])} names a column of a long table, and this one is wide",
+                f"{named(long_only[0])} names a column of a long table; this table is wide",
                 advice=f"A wide table has {_of_wide()}.",
                 setting=long_only[0],
             )
@@ -372,7 +378,7 @@ class Request(ReadingSettings):
             raise ConfigError(f"{called('format')} {self.format!r} is not wide", setting="format")
         if not self.wide and any(getattr(self, name) for name in OF_WIDE):
             raise ConfigError(
-                f"{_of_wide()} are for wide tables",
+                f"{_of_wide()} apply to wide tables only",
                 advice=f"Add {named('wide', True)}, or name the columns by {named('user_col')} and "
                 f"{named('users', 'FILE')}.",
             )

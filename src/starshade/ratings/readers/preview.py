@@ -117,7 +117,7 @@ def _explained(looked: Preview, request: Request, placed: Mapping[str, str]) -> 
             roles[role] = names[0]
             why[role] = f"{_known(looked, role, names[0])}; {_seen(looked, role, names[0])}"
         elif names:
-            why[role] = f"{listing(names)} may each be it: choose one"
+            why[role] = f"{listing(names)} all fit: choose one"
         else:
             why[role] = "no column has a known name for it" + ": choose one" * (role != "day")
     return replace(looked, roles=roles, why=why)
@@ -125,11 +125,11 @@ def _explained(looked: Preview, request: Request, placed: Mapping[str, str]) -> 
 
 def _known(looked: Preview, role: str, column: str) -> str:
     if not looked.named:
-        return f"no line names the columns, and this is column {column} of {len(looked.columns)}"
+        return f"no line names the columns; this is column {column} of {len(looked.columns)}"
     if role == "user" and normalized(column) in MAILS:
-        return "e-mail addresses, one value a person"
+        return "e-mail addresses, one value per user"
     if role == "item" and column not in matching(looked.columns, "item"):
-        return "no column has item ids, so titles serve: one title is one item"
+        return "no column has item ids: titles are used, and one title is one item"
     return "a usual name for it"
 
 
@@ -141,6 +141,6 @@ def _seen(looked: Preview, role: str, column: str) -> str:
         numbers = [float(cell) for cell in cells if NUMBER.fullmatch(cell.strip())]
         if not numbers:
             return f"no numbers {of}"
-        odd = f", {len(cells) - len(numbers)} no numbers" if len(numbers) < len(cells) else ""
+        odd = f", {len(cells) - len(numbers)} not numbers" if len(numbers) < len(cells) else ""
         return f"{min(numbers):g} to {max(numbers):g} {of}{odd}"
     return f"{len(set(cells)):,} different values {of}"

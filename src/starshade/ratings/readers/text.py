@@ -95,7 +95,7 @@ class TextSource:
                     skip = max(0, skip - len(batch))
                     if any(rows.column(str(gap)).to_numpy(False).any() for gap in gaps):
                         raise InputError(
-                            f"{file.shown}: a single ':' stands among the '::'",
+                            f"{file.shown}: a single ':' among the '::'",
                             advice="Name the delimiter if it is another one.",
                         )
                     arrays = [rows.column(str(place)) for place in places]
@@ -105,7 +105,7 @@ class TextSource:
             self._refuse_encoding(file)
             raise InputError(
                 f"{file.shown}: a row is longer than {_BLOCK >> 20} MB",
-                advice="This is no table of ratings, or a wrong delimiter or quote.",
+                advice="This is not a table of ratings, or the delimiter or the quote is wrong.",
             ) from None
 
     def _open(self, file: Input, places: list[int]) -> Iterator[pa.RecordBatch]:
@@ -170,8 +170,8 @@ class TextSource:
                     "Every row ends with a delimiter, unlike the header: remove it from the rows, "
                     "or add one to the header."
                     if self._all_end_empty(file)
-                    else "These rows have one field more than the header: name their first column "
-                    "there, perhaps row numbers."
+                    else "These rows have one field more than the header: add a name for their "
+                    "first column there, perhaps row numbers."
                 )
             parts.append(f"rows with a wrong number of fields ({expected})")
             parts += [*lines, *_more(structure.ragged, len(lines))]
@@ -182,10 +182,10 @@ class TextSource:
             parts += [*lines, *_more(structure.loose, len(lines))]
         if structure.open_line:
             parts.append(
-                f"{file.shown}, line {structure.open_line}: a quote opens and never closes"
+                f"{file.shown}, line {structure.open_line}: an opening quote is never closed"
             )
         if structure.loose or structure.open_line:
-            advice.append('Within a quoted field a quote is written twice: "".')
+            advice.append('Within a quoted field, double each quote: "".')
         raise InputError("\n".join(parts), advice=" ".join(advice))
 
     def _all_end_empty(self, file: Input) -> bool:

@@ -41,7 +41,7 @@ def repeated_rows(
     repeats = []
     for cell in earliest:
         first = firsts[np.searchsorted(firsts, cell) - 1]
-        text = f"the user rated this item before, at {locate(int(rows[first]))}"
+        text = f"the user already rated this item, at {locate(int(rows[first]))}"
         repeats.append((int(rows[cell]), text + (name(int(cell)) if name else "")))
     return Wrong(len(repeated), tuple(repeats))
 
@@ -59,13 +59,13 @@ def namer(cells: ByItem, users: Vocabulary, items: Vocabulary) -> Callable[[int]
 def refuse_repeated(wrong: Wrong, locate: Callable[[int], str], users: Vocabulary) -> InputError:
     """Return the error that names rows which repeat an earlier one."""
     nothing = (
-        "Leave rows out first whose user id is a word for nothing, such as NULL or nan: they are "
-        "read as of one user. "
+        "First remove rows whose user id is a word for a missing value, such as NULL or nan: "
+        "they count as one user. "
         if any(map(is_nothing, users.texts))
         else ""
     )
     return InputError(
-        "rows that rate an item for a second time (allowed: one rating per user and item)\n"
+        "rows that repeat a user and an item (allowed: one rating per user and item)\n"
         + wrong.named(locate),
         advice=f"{nothing}Choose with {named('on_duplicate')}: {RULES}.",
         setting="on_duplicate",
@@ -108,7 +108,8 @@ class Merged:
         means, at = self.means[off], rows[self.ends[off]]
         order = np.argsort(at)[:NAMED]
         named = (
-            (int(at[i]), f"{self.how} {means[i]:.12g} of this row and earlier ones") for i in order
+            (int(at[i]), f"the {self.how} {means[i]:.12g} of this row and earlier ones")
+            for i in order
         )
         return Wrong(len(at), tuple(named))
 
@@ -192,7 +193,7 @@ def off_the_steps(
     wider = f"{scale.minimum:g}:{scale.maximum:g}"
     what = f"a real-valued scale{aside('scale', wider)}"
     if how == "sum":
-        what = f"a scale that holds every sum{aside('scale')}"
+        what = f"a scale that contains every sum{aside('scale')}"
     return InputError(
         f"{how}s of repeated ratings off the scale {scale} (allowed: {allowed_ratings(scale)})\n"
         + wrong.named(locate),
@@ -219,7 +220,7 @@ def told(
         decided = "earliest" if how == "first" else "latest"
         notes = (
             *notes,
-            f"{pairs} with different values on the {decided} day: times of day are not kept, so "
+            f"{pairs} with different values on the {decided} day: times of day are ignored, so "
             "the order of rows decided",
         )
     if after == before:

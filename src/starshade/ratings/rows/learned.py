@@ -49,8 +49,8 @@ class Learned:
         parts, advice = [], []
         if self.empty:
             parts.append(
-                "rows without a usable rating (allowed: finite numbers)\n"
-                f"{self.empty.named(locate)}"
+                "rows without a usable rating (allowed: finite "
+                f"numbers)\n{self.empty.named(locate)}"
             )
             advice.append("Remove those rows or give them a rating.")
         if self.foreign and scale is not None:

@@ -46,7 +46,7 @@ class Written:
     shards: int
 
 
-@announced("writing shards")
+@announced("writing partitions")
 def convert_to_shards(
     source: Any,
     path: Where,
@@ -57,7 +57,7 @@ def convert_to_shards(
     engine: Engine | None = None,
     **reading: Any,
 ) -> Written:
-    """Read ratings and write them as a sharded store, sorted on the disk beside it.
+    """Read ratings and write them as a partitioned store, sorted on the disk next to it.
 
     Memory is bounded by `starshade.budget`, not by the ratings; that of the items, of the distinct
     ratings, of personal attributes and of one shard is needed. What is one store already, or is
@@ -95,8 +95,8 @@ def convert_to_shards(
         vacant(place)
     if append is not None and Path(append).resolve() in place.path.resolve().parents:
         raise OutputError(
-            f"{place}: lies in the store that is added to, which stays as it is",
-            advice="Choose a place outside of it.",
+            f"{place}: is inside the store that is added to, which does not change",
+            advice="Choose a place outside it.",
         )
     asked = {"source": source, "append": append, "shards": shards} | settings
     with unfinished_beside(place, asked, resume=resume) as kept:
@@ -123,7 +123,7 @@ def convert_to_shards(
             kept.done.leave(parts, asdict(written))
         tell(like.report, like.scale)
     if wanted != "auto" and len(entries) < n:
-        note(f"{counted(len(entries), 'shard')}, not {n:,}: a shard holds whole users")
+        note(f"{counted(len(entries), 'partition')}, not {n:,}: a partition contains whole users")
     return written
 
 
@@ -170,10 +170,10 @@ def _taken_in(
         alone: Sorted | Ratings = take_in(source, settings, make, scratch=scratch)
         return alone
     if not is_sharded(Path(append)):
-        there = "is no store of shards" if Path(append).exists() else "is not there"
+        there = "is not a partitioned store" if Path(append).exists() else "does not exist"
         raise InputError(
-            f"{append}: {there}, and only to one of these ratings are added",
-            advice="Write one first: starshade data convert RATINGS --shards auto --out SHARDS.",
+            f"{append}: {there}; ratings can be added to a partitioned store only",
+            advice="Write one first: starshade data convert RATINGS --shards auto --out STORE.",
         )
     store = open_shards(append)
     if settings["scale"] is None and not store.report.scale_inferred:
@@ -182,8 +182,8 @@ def _taken_in(
     own = isinstance(both, Ratings) or settings["users"] is None
     if (both.attributes is not None and own) or (store.manifest.attributes and own):
         raise ConfigError(
-            f"{append}: personal attributes of some of the users, and those of all are needed",
-            advice=f"Give everybody's: {named('users', 'FILE')}.",
+            f"{append}: only some of the users have personal attributes; all users need them",
+            advice=f"Give the attributes of all users: {named('users', 'FILE')}.",
             setting="users",
         )
     of_items = [store, both]

@@ -33,7 +33,7 @@ def equal_rows(
     Returns `repeats`: those that equal an earlier one. `alike`: all that equal another. `copies`:
     how many equal each of these, itself included. All grow with such rows alone.
     """
-    job = Job("looking for equal rows", _hash, {"days": days})
+    job = Job("finding equal rows", _hash, {"days": days})
     none = np.empty(0, dtype=np.int64)
     found = [(none, none, none)]
     with scratch_folder() as folder:
@@ -71,7 +71,7 @@ def class_sizes(
     `days`, `ratings`: whether these must be equal too. `items` (n_items,): those looked at; None:
     all.
     """
-    job = Job("looking for equal rows", _classes, {"days": days, "ratings": ratings})
+    job = Job("finding equal rows", _classes, {"days": days, "ratings": ratings})
     tables = {} if items is None else {"items": items}
     with scratch_folder() as folder:
         entries = Entries(folder)

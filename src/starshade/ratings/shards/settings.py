@@ -16,16 +16,17 @@ class ShardSettings:
 
     shards: Any = settable(
         "Shards",
-        "Write a store of about so many shards, each of whole users, sorted on the disk; auto: so "
-        "many that work on one fits the memory.",
+        "Write a partitioned store with this number of partitions, each of whole users; auto: "
+        "as many as memory needs.",
         default=None,
         kind="text",
         usual="auto|N",
         unset="one store, built in memory",
     )  # a number, or its text
     append: str | None = settable(
-        "Added to",
-        "A store of shards to which the ratings are added; it stays, and all go to the new one.",
+        "Partitioned store to extend",
+        "Partitioned store to which the ratings are added; it does not change, the "
+        "new store contains both.",
         default=None,
         kind="file",
         usual="STORE",
@@ -49,7 +50,7 @@ def number_of(shards: Any) -> int | Literal["auto"]:
     if isinstance(shards, bool) or not 0 < len(digits) <= len(str(MOST)) or int(digits) > MOST:
         raise ConfigError(
             f"{called('shards')} {text[:20]}: must be auto or a whole number from 1 to {MOST:,}",
-            advice="auto takes so many that work on one fits the memory.",
+            advice="auto chooses the number by the memory that may be used.",
             setting="shards",
         )
     return int(digits)

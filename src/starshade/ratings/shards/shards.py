@@ -45,14 +45,14 @@ from starshade.ratings.store import (
 from starshade.ratings.table import ByItem, Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 
-_AS_IT_WAS = f"Put the folder back as it was, or: {AGAIN[0].lower()}{AGAIN[1:]}"
+_AS_IT_WAS = f"Restore the folder from a copy, or: {AGAIN[0].lower()}{AGAIN[1:]}"
 
 
 @dataclass(frozen=True, eq=False)
 class Shards:
-    """A sharded store: what all shards have in common, and each shard when it is asked for.
+    """A partitioned store: what all partitions share, and each partition on demand.
 
-    The ids of the users are in the shards alone.
+    The ids of the users are in the partitions only.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Shards:
 
     @property
     def n_users(self) -> int:
-        """Users of all shards."""
+        """Users of all partitions."""
         return self.manifest.users
 
     @property
@@ -100,7 +100,7 @@ class Shards:
 
     @property
     def n_ratings(self) -> int:
-        """Ratings of all shards."""
+        """Ratings of all partitions."""
         return self.manifest.ratings
 
     @property
@@ -109,7 +109,7 @@ class Shards:
         return self.manifest.dated
 
     def without_days(self) -> Shards:
-        """Return the store as one without dates; whoever opens a shard still finds its days."""
+        """Return the store as one without dates; an opened partition still has its days."""
         return replace(self, manifest=self.manifest.model_copy(update={"dated": False}))
 
     @property
@@ -129,32 +129,32 @@ class Shards:
 
     @property
     def first_users(self) -> list[int]:
-        """The number of each shard's first user among all."""
+        """The number of each partition's first user among all."""
         return [entry.first_user for entry in self.manifest.shards]
 
     @property
     def keys(self) -> list[str]:
-        """What each shard is known again by: another content has another key."""
+        """Keys of the partitions: another content has another key."""
         return [entry.checksum for entry in self.manifest.shards]
 
     def bytes_of(self, number: int) -> int:
-        """Return the bytes of memory that work on a shard takes, at most."""
+        """Return the largest number of bytes of memory that work on a partition takes."""
         return PER_RATING * self.manifest.shards[number].ratings
 
     @typed
     def shard(self, number: int) -> Ratings:
-        """Open a shard, memory-mapped; its user 0 is number ``first_users[number]`` among all.
+        """Open a partition, memory-mapped; its user 0 is number ``first_users[number]`` among all.
 
         Raises
         ------
         InputError
-            It is not there, is damaged, or is not the shard that was written.
+            It is missing or damaged, or is not the partition that was written.
         """
         entry = self.manifest.shards[number]
         folder = self.path / entry.folder
         if not (folder / OF_SHARD).is_file():
-            part = f", but for its {OF_SHARD}" if folder.is_dir() else ""
-            raise InputError(f"{folder}: this shard is missing{part}", advice=_AS_IT_WAS)
+            part = f", except {OF_SHARD}" if folder.is_dir() else ""
+            raise InputError(f"{folder}: this partition is missing{part}", advice=_AS_IT_WAS)
         with in_words(folder):
             text = read_side(folder / OF_SHARD, STORE_MANIFEST)
             if checksum_of(text) != entry.checksum:
@@ -174,7 +174,7 @@ class Shards:
         refuse_no_table(table)
         held = table.n_users, table.n_ratings, table.scale, table.first_day
         if held != (entry.users, entry.ratings, self.scale, self.first_day):
-            raise ValueError("a shard of another store")
+            raise ValueError("a partition of another store")
         if not np.array_equal(table.levels, self.levels):
             raise ValueError("levels of another store")
         if self.has_days and not table.has_days:
@@ -187,7 +187,7 @@ class Shards:
         return _joined([self.shard(number).attributes for number in range(len(self))])
 
     def sorted_by(self, make: Callable[..., Any], on_duplicate: OnDuplicate) -> Any:
-        """Return what `starshade.ratings.shards.sort.sort` makes of the same table.
+        """Return the result of `starshade.ratings.shards.sort.sort` for the same table.
 
         `on_duplicate`: where it is added to another one.
         """
@@ -209,22 +209,22 @@ class Shards:
         """Say what lies where a shard should."""
         found = Manifest.from_json(text, str(folder))
         twice = [e.folder for e in self.manifest.shards if e.checksum == checksum_of(text)]
-        what = "was changed after the store was opened or written"
+        what = "changed after the store was opened or written"
         if twice:
-            what = f"holds {twice[0]} once more instead of its own users"
+            what = f"is a copy of {twice[0]} and lacks its own users"
         elif found.lineage != self.lineage:
-            what = "is of another store"
-        return InputError(f"{folder}: this shard {what}", advice=_AS_IT_WAS)
+            what = "belongs to another store"
+        return InputError(f"{folder}: this partition {what}", advice=_AS_IT_WAS)
 
 
 @announced("opening the store")
 def open_shards(path: str | Path) -> Shards:
-    """Open a sharded store; its shards are opened, and checked, one by one when they are used.
+    """Open a partitioned store; partitions are opened and checked one by one, on demand.
 
     Raises
     ------
     InputError
-        It is damaged, of another format, or no sharded store.
+        It is damaged, of another format, or not a partitioned store.
     """
     path = Path(path)
     with suppress(OSError, OutputError):  # as by a conversion that was killed at its very end
@@ -246,19 +246,19 @@ def open_shards(path: str | Path) -> Shards:
 def _refuse_gaps(path: Path, manifest: ShardsManifest) -> None:
     entries: tuple[ShardEntry, ...] = manifest.shards
     if len({entry.folder for entry in entries}) < len(entries):
-        raise InputError(f"{path}: its manifest names a shard twice", advice=AGAIN)
+        raise InputError(f"{path}: its manifest names a partition twice", advice=AGAIN)
     known = {entry.folder for entry in entries}
     for folder in sorted(path.glob("shard-*")):
         if folder.name not in known:
             raise InputError(
-                f"{folder}: is no shard of this store",
-                advice="Take it out of the folder. Ratings are added by `starshade data convert "
+                f"{folder}: does not belong to this store",
+                advice="Remove it from the folder. To add ratings, use `starshade data convert "
                 "RATINGS --append STORE --out NEW`.",
             )
     at = 0
     for entry in entries:
         if entry.first_user != at:
-            raise ValueError("users between the shards")
+            raise ValueError("users between the partitions")
         at += entry.users
     if at != manifest.users or sum(e.ratings for e in entries) != manifest.ratings:
         raise ValueError("counts of another store")
@@ -275,7 +275,7 @@ def table_bytes(shards: Shards) -> int:
     return cell_bytes(shards) * shards.n_ratings + 64 * shards.n_users
 
 
-@announced("gathering the shards")
+@announced("loading the partitions")
 def gather(shards: Shards) -> Ratings:
     """Return all shards as one table, in memory.
 
@@ -287,12 +287,12 @@ def gather(shards: Shards) -> Ratings:
     needs = table_bytes(shards)
     if needs > budget.memory():
         raise ConfigError(
-            f"{shards.path}: {shards.n_ratings:,} ratings in {len(shards):,} shards take "
+            f"{shards.path}: {shards.n_ratings:,} ratings in {len(shards):,} partitions take "
             f"{budget.amount(needs)} as one table; {budget.amount(budget.memory())} may be used",
-            advice=f"Allow more memory{aside('memory')} if the machine has it. Shard by shard work "
-            "`starshade data describe`, `starshade attack` with most attacks on single people, "
-            "`starshade check` with most models, `starshade anonymize` with predictive, "
-            "`starshade measure` and `starshade audit`.",
+            advice=f"Allow more memory{aside('memory')} if the machine has it. These work "
+            "partition by partition: `starshade data describe`, `starshade attack` (most "
+            "attacks on single people), `starshade check` (most models), `starshade "
+            "anonymize` with predictive, `starshade measure`, `starshade audit`.",
         )
     return _gathered(shards)
 
@@ -340,7 +340,7 @@ def _by_item(shards: Shards, support: NDArray[np.int64]) -> ByItem:
     indptr = np.concatenate([[0], np.cumsum(support)])
     users, codes, days = _room(shards, int(indptr[-1]))
     place = indptr[:-1].copy()
-    with task("merging the shards", len(shards)) as step:
+    with task("merging the partitions", len(shards)) as step:
         for number, first in enumerate(shards.first_users):
             part = shards.shard(number).by_item
             sizes = np.diff(part.indptr)

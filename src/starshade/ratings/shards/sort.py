@@ -267,7 +267,7 @@ class Pieces:
         for left in self.beside.glob(f"{_BESIDE}*"):  # by one that was killed
             shutil.rmtree(left)
         pieces = replace(self, before=self._before(finished))
-        job = Job("writing the shards", _write_piece, threaded=True)
+        job = Job("writing the partitions", _write_piece, threaded=True)
         entries: list[ShardEntry] = []
         found, first = Found(np.zeros(len(self.rows.read_on.levels), dtype=np.bool_)), 0
         for number, answer in enumerate(engine.run(job, pieces, {})):

@@ -50,7 +50,7 @@ from starshade.scratch import FULL, is_temporary, make_folder, orphans, own, rem
 
 _SORTED = "sorted.json"
 _LONGEST_KEY = 64
-_SOURCE = "what was read before is not known to be the same, as the source is no file"
+_SOURCE = "the source is not a file, so it may have changed"
 _PLAIN = ("on_duplicate", "said", "show_values", "item_names", "lineage")
 
 
@@ -176,7 +176,7 @@ def unfinished_beside(
     done = Done(journal if key is not None else Journal(None), key or "")
     try:
         if not resume and _at_work(place.parent, prefix, folder):
-            note(f"another run is writing {place} too: only the first to end will have it")
+            note(f"another run writes {place} too: only the first to finish will keep it")
         why = _SOURCE
         if resume and key is not None:
             why = _take_over(place.parent, prefix, folder, done)
@@ -193,9 +193,7 @@ def unfinished_beside(
     except BaseException as error:
         if os.path.lexists(place.path) and done.found() is None:
             if (folder / _SORTED).exists():
-                note(
-                    f"{place} was made by another meanwhile: what this run had finished is removed"
-                )
+                note(f"another run finished {place}: the finished part of this run is removed")
             remove(folder, handle)
             raise
         system = error.__cause__ if isinstance(error, OutputError) else error
@@ -208,12 +206,15 @@ def unfinished_beside(
             raise
         if unsaid is not None:
             raise OutputError(
-                f"{place}: no space left ({unsaid.strerror}); what was finished is kept beside it",
-                advice=f"Free some space there, and go on with {named('resume', True)}; without it "
-                "the next run starts from the beginning.",
+                f"{place}: no space left ({unsaid.strerror}); the finished part is kept next to it",
+                advice=f"Free some space there, and resume with {named('resume', True)}; "
+                "otherwise the next run starts from the beginning.",
             ) from error
         going_on = named("resume", True)
-        note(f"what is finished is kept beside {place}: the same with {going_on} goes on")
+        note(
+            f"the finished part is kept next to {place}; to resume, repeat the command "
+            f"with {going_on}"
+        )
         raise
     finally:
         os.close(handle)
@@ -257,7 +258,7 @@ def _take_over(parent: Path, prefix: str, folder: Path, done: Done) -> str:
     A conversion that was killed before it wrote its key had finished nothing. Returns why nothing
     was taken over, or nothing.
     """
-    taken, why = False, "no interrupted run is left here"
+    taken, why = False, "no interrupted run was found"
     for left, handle in orphans(parent, prefix):
         with suppress(OSError):
             in_place, key = done.is_left_in(left), _key_in(left)

@@ -76,7 +76,7 @@ def written(entry: ShardEntry, folder: Path) -> Manifest:
     """Return the manifest of a shard in the folder of a store; ValueError if it is another now."""
     text = read_side(folder / entry.folder / OF_SHARD, STORE_MANIFEST)
     if checksum_of(text) != entry.checksum:
-        raise ValueError("another shard")
+        raise ValueError("another partition")
     manifest = Manifest.from_json(text, entry.folder)
     check_files(folder / entry.folder, manifest.files)
     return manifest

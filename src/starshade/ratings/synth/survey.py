@@ -158,7 +158,7 @@ def refuse_too_large(need: int, what: str) -> None:
     if need > allowed:
         raise ConfigError(
             f"{what} need about {need / 1e9:.3g} GB of memory; {allowed / 1e9:.3g} GB may be used",
-            advice="Ask for less, or allow more memory if the machine has it.",
+            advice="Choose a smaller size, or allow more memory if the machine has it.",
         )
 
 

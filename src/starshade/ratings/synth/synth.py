@@ -58,7 +58,7 @@ class _Size(NamedTuple):
     n_ratings: int
 
 
-@announced("making up ratings")
+@announced("generating ratings")
 def synthesize(
     like: Like = "movielens-100k",
     *,
@@ -67,7 +67,7 @@ def synthesize(
     n_ratings: int | None = None,
     rng: Rng = None,
 ) -> Ratings:
-    """Draw a rating table that behaves like a real one.
+    """Generate a synthetic rating table that resembles a real one.
 
     Long-tailed users and items, latent tastes, days in bouts, and personal attributes (Age,
     Gender, Occupation, Zip code) that lean on taste. Scale 1 to 5. Or a survey: respondents who
@@ -125,8 +125,8 @@ def _survey(n_users: int | None, n_items: int | None, n_ratings: int | None, rng
     if n_ratings is not None:
         raise ConfigError(
             "like survey: the number of ratings cannot be chosen",
-            advice="Choose respondents (users) and questions (items); what is left open comes "
-            "of itself.",
+            advice="Choose the numbers of respondents (users) and questions (items); the number "
+            "of ratings follows.",
         )
     users = N_RESPONDENTS if n_users is None else int(n_users)
     items = N_QUESTIONS if n_items is None else int(n_items)
@@ -153,12 +153,12 @@ def _resolve_size(
         raise ConfigError(
             f"{size.n_ratings:,} ratings of {users:,} users on {items:,} items: at most "
             f"{int(_DENSEST * cells):,} ({_DENSEST:.0%} of all cells) can be drawn",
-            advice="Ask for fewer ratings, or for more users or items.",
+            advice="Choose fewer ratings, or more users or items.",
         )
     if size.n_ratings < users:
         raise ConfigError(
             f"{size.n_ratings:,} ratings for {users:,} users: every user needs at least one",
-            advice="Ask for more ratings or fewer users.",
+            advice="Choose more ratings or fewer users.",
         )
     return size
 

@@ -1,1 +1,1 @@
-"""A release as a folder: written and read whole, its receipt kept apart."""
+"""A release as a folder, written and read whole; its key file is kept elsewhere."""

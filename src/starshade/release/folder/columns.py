@@ -1,8 +1,8 @@
-"""How cells look in Parquet: one row per cell that says more than null.
+"""Cells in Parquet: one row per cell with a possible rating.
 
 On a stepped scale a cell's ``members`` are a fixed-size bit mask: bit 0 is null, bit j the j-th
 level, least significant bit of the first byte first. On a real scale a cell is a range
-(``low``, ``high``) or a sorted list of ``values``, with a flag for ``null`` beside both. Layout
+(``low``, ``high``) or a sorted list of ``values``, and a flag for ``null``. Layout
 "profile" has a row per class and in it a byte per item.
 """
 
@@ -30,7 +30,7 @@ def mask_bytes(scale: Scale) -> int:
 
 
 def content_fields(scale: Scale) -> list[tuple[str, pa.DataType]]:
-    """Return name and type of the columns that say what is in a cell."""
+    """Return name and type of the columns with the content of a cell."""
     import pyarrow as pa
 
     if scale.step is not None:
@@ -129,7 +129,7 @@ def _decode_masks(table: pa.Table, scale: Scale) -> tuple[Symbols, NDArray[np.ui
     if bits[:, n_bits:].any():
         raise ReleaseError(f"a cell with members beyond the {n_bits - 1} levels of the scale")
     if not bits[:, 1:n_bits].any(axis=1).all():
-        raise ReleaseError("a cell without a rating: a cell that is null alone has no row")
+        raise ReleaseError("a cell without a rating; a cell that can only be null has no row")
     members = [scale.levels[row[1:n_bits]] for row in bits]
     symbols = Symbols.sets(scale, members, bits[:, 0])
     return symbols, coded.indices.to_numpy().astype(np.uint32)
@@ -142,7 +142,7 @@ def _decode_real(table: pa.Table, scale: Scale) -> Symbols:
     )
     null = table.column("null")
     if null.null_count:
-        raise ReleaseError("a cell that does not say whether null is a member")
+        raise ReleaseError("a cell does not state whether null is possible")
     null = null.to_numpy()
     ranged = values.is_null().to_numpy(zero_copy_only=False)
     if not (np.isfinite(low) == ranged).all() or not (np.isfinite(high) == ranged).all():
@@ -154,11 +154,11 @@ def _decode_real(table: pa.Table, scale: Scale) -> Symbols:
         raise ReleaseError(f"a cell with a value outside the scale {scale}")
     falls = np.flatnonzero(np.diff(members) <= 0) + 1  # allowed where a new list starts
     if not np.isin(falls, offsets).all():
-        raise ReleaseError("a list of values that is not sorted")
+        raise ReleaseError("a list of values is not sorted")
     if (low > high).any() or not scale.contains(high[ranged]).all():
-        raise ReleaseError(f"a range that does not end on the scale {scale}")
+        raise ReleaseError(f"a range does not end on the scale {scale}")
     if not ((low < scale.minimum - SLACK) == null)[ranged].all():
-        raise ReleaseError("a range whose part below the scale and null flag disagree")
+        raise ReleaseError("the null flag of a range contradicts its part below the scale")
     if (lengths[~ranged] == 0).any():
-        raise ReleaseError("a cell without a rating: a cell that is null alone has no row")
+        raise ReleaseError("a cell without a rating; a cell that can only be null has no row")
     return Symbols(scale, offsets, members, null, low, high)

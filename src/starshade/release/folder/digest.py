@@ -1,4 +1,4 @@
-"""What a table is known again by: SHA-256 over its canonical columns."""
+"""Fingerprints of tables: SHA-256 over canonical columns."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def digest_of_shards(shards: AnyShards) -> str:
 
 
 def ratings_digest(ratings: Ratings | KeptShards) -> str:
-    """Return the SHA-256 over who rated what and how: a released part, known again.
+    """Return the SHA-256 over users, items and ratings of a released part.
 
     Ids of users and items, row bounds, item indices and the ratings count, these to 8 decimals.
     Days, personal attributes, scale, levels that nobody gave and the lineage do not: they need

@@ -1,9 +1,9 @@
-"""Take people out of receipts: what an owner does whom somebody asks to be forgotten.
+"""Erase users from private key files (GDPR Art. 17).
 
-What is published stays so, and a receipt is what tells whose record is whose. Without its user a
-record is nobody's, as if it had been invented, and the next release that continues this one treats
-them as having left. Only their group stays known, by its number: it must go on allowing what it
-allowed, or what it says no more would have been theirs.
+Published releases do not change. A key file links users to records; without its user a record is a
+dummy record, and the next release that continues this one treats the user as having left. Only the
+number of their group stays: the group must keep the values it allowed, or the values that vanish
+would have been theirs.
 """
 
 from __future__ import annotations
@@ -29,47 +29,47 @@ from starshade.setting import is_list
 
 @dataclass(frozen=True)
 class Held:
-    """What one receipt held of the people.
+    """Users to erase that one key file holds.
 
-    `release`: the SHA-256 that it names; `folders`: those given that are that release. `records`:
-    people who have a record in it; `gone`: people of earlier releases, known as having left.
+    `release`: the SHA-256 that it names; `folders`: the given folders of that release. `records`:
+    users who have a record in it; `left_before`: users of earlier releases who have left.
     """
 
-    receipt: str
+    key_file: str
     release: str
     folders: tuple[str, ...]
     records: int
-    gone: int
+    left_before: int
 
 
 @dataclass(frozen=True)
 class Forgotten:
-    """Who was taken out of which receipts.
+    """The outcome of `forget`.
 
-    `people`: who was to be forgotten. `unknown`: the places (from 1) of those whom no receipt
-    holds. `rewritten`: whether the receipts were rewritten. `leftovers`: what runs that were
-    killed, or still go on, keep beside the receipts and releases, and may hold these people.
+    `people`: number of users to erase. `unknown`: the places (from 1) of ids that no key file
+    holds. `rewritten`: whether key files were rewritten. `leftovers`: files of killed or active
+    runs next to the key files and releases; they may hold these users.
     """
 
     people: int
     unknown: tuple[int, ...]
-    receipts: tuple[Held, ...]
+    key_files: tuple[Held, ...]
     rewritten: bool
     leftovers: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, without an id."""
+        """Return plain data, without ids."""
         return {
             "people": self.people,
             "unknown": list(self.unknown),
-            "receipts": [vars(held) for held in self.receipts],
+            "key_files": [vars(held) for held in self.key_files],
             "rewritten": self.rewritten,
             "leftovers": list(self.leftovers),
         }
 
 
 @typed
-@announced("forgetting")
+@announced("erasing")
 def forget(
     users: Sequence[str],
     receipts: Sequence[str | Path],
@@ -77,50 +77,49 @@ def forget(
     releases: Sequence[str | Path] = (),
     dry_run: bool = False,
 ) -> Forgotten:
-    """Take people out of receipts: all are written before the first takes its place.
+    """Erase users from private key files.
 
-    A receipt that was rewritten has no digest of ratings any more, as theirs are in it: whether
-    ratings are those that a release was made of is told by less. Killed in between, the same again
-    ends it.
+    All files are written before the first is replaced; after an interruption, run the same call
+    again. A rewritten key file holds no digest of the ratings, because the digest covers the erased
+    users: later commands compare ratings with the release by weaker evidence.
 
     Parameters
     ----------
     users : sequence of str
         Original ids.
     receipts : sequence of path
-        All that may hold them: those of releases that still are continued or audited.
+        Key files that may hold them, of all releases that are still continued or audited.
     releases : sequence of path
-        Release folders, to be told which of them have records of these people.
+        Release folders; the result names those that have records of these users.
     dry_run : bool
-        Only tell.
+        Report only; write nothing.
 
     Raises
     ------
     ConfigError
-        Nobody, no receipt, or one twice.
+        No user, no key file, or a key file twice.
     ReleaseError
-        A damaged receipt, no release, or a release of which no receipt was given; nothing is
-        rewritten.
+        A damaged key file, no release, or a release without its key file; nothing is rewritten.
     OutputError
-        A receipt cannot be rewritten.
+        A key file cannot be rewritten.
     """
     ids = list(dict.fromkeys(users))
     places = [Path(os.path.realpath(place)) for place in _paths("receipts", receipts)]
     if not ids or not places or len(set(places)) < len(places):
-        lacking = "nobody is named" if not ids else "no receipt, or one twice"
+        lacking = "no user" if not ids else "no key file" if not places else "a key file twice"
         raise ConfigError(
-            f"{lacking}: nothing to forget",
-            advice="Give the ids of those who are to be forgotten, and each receipt once.",
+            f"{lacking} given: nothing to erase",
+            advice="Give the ids of the users to erase, and each key file once.",
         )
     folders = [(_hash(release), str(release)) for release in _paths("releases", releases)]
     wanted, known, of = set(ids), set[str](), set[str]()
     held: list[Held] = []
     changed: list[tuple[Path, str]] = []
-    with task("reading receipts", len(places)) as advance:
+    with task("reading key files", len(places)) as advance:
         for receipt, place in zip(receipts, places, strict=True):
             read_receipt(place)
             facts = load(place)
-            gone = (facts.get("chain") or {}).get("gone", [])
+            gone = (facts.get("chain") or {}).get("left_before", [])
             here, away = wanted.intersection(facts["users"]), wanted.intersection(gone)
             known |= here | away
             of.add(release := facts["release"])
@@ -132,8 +131,8 @@ def forget(
     strange = [folder for its, folder in folders if its not in of]
     if strange:
         raise ReleaseError(
-            f"{strange[0]}: none of the receipts is of this release",
-            advice="Give the receipt that was written with it, or leave the release out.",
+            f"{strange[0]}: none of the key files belongs to this release",
+            advice="Give its key file, or leave the release out.",
         )
     if not dry_run:
         _rewrite(changed)
@@ -154,22 +153,22 @@ def _hash(release: Path) -> str:
         return hash_of(release / "release.json")
     except OSError:
         raise ReleaseError(
-            f"{release}: is no release (no readable release.json there)",
+            f"{release}: not a release (no readable release.json)",
             advice="Give the folder that `starshade anonymize --out` wrote.",
         ) from None
 
 
 def _without(facts: dict[str, Any], ids: set[str]) -> dict[str, Any]:
-    """Return what a receipt says without these people."""
+    """Return the facts of a key file without these users."""
     users, records = facts["users"], facts["records"]
     stay = [i for i, user in enumerate(users) if user not in ids]
     go = [i for i, user in enumerate(users) if user in ids]
-    before = facts.get("forgotten") or []
+    before = facts.get("erased") or []
     out = facts | {
         "users": [users[i] for i in stay],
         "records": [records[i] for i in stay],
-        "forgotten": [*before, *(records[i] for i in go)],
-        # by a fingerprint of ratings that include theirs a guess of these could be tried
+        "erased": [*before, *(records[i] for i in go)],
+        # a fingerprint that includes their ratings would let guesses of these be tried
         "digest": "",
         "ratings": "" if go else facts["ratings"],
     }
@@ -178,16 +177,19 @@ def _without(facts: dict[str, Any], ids: set[str]) -> dict[str, Any]:
     chain = facts.get("chain")
     if chain is None:
         return out
-    gone, known = list(zip(chain["gone"], chain["gone_groups"], strict=True)), len(before)
+    gone, known = (
+        list(zip(chain["left_before"], chain["left_before_groups"], strict=True)),
+        len(before),
+    )
     rest = [(user, group) for user, group in gone if user not in ids]
-    forgotten = chain.get("forgotten", [])
+    forgotten = chain.get("erased", [])
     return out | {
         "chain": chain
         | {
             "groups": [chain["groups"][i] for i in stay],
-            "gone": [user for user, _ in rest],
-            "gone_groups": [group for _, group in rest],
-            "forgotten": [
+            "left_before": [user for user, _ in rest],
+            "left_before_groups": [group for _, group in rest],
+            "erased": [
                 *forgotten[:known],
                 *(chain["groups"][i] for i in go),
                 *forgotten[known:],
@@ -199,7 +201,7 @@ def _without(facts: dict[str, Any], ids: set[str]) -> dict[str, Any]:
 
 def _rewrite(texts: Sequence[tuple[Path, str]]) -> None:
     """Write all, then give each its name."""
-    with ExitStack() as held, task("rewriting receipts", len(texts)) as advance:
+    with ExitStack() as held, task("rewriting key files", len(texts)) as advance:
         ready = [(held.enter_context(_sibling(place, text)), place) for place, text in texts]
         for temporary, place in ready:
             with _in_words(place):
@@ -210,7 +212,7 @@ def _rewrite(texts: Sequence[tuple[Path, str]]) -> None:
 
 @contextmanager
 def _sibling(place: Path, text: str) -> Iterator[Path]:
-    """Write a file beside another one; what has not got its name by the end is removed."""
+    """Write a file next to another one; remove it unless it gets that name by the end."""
     prefix = hidden("tmp", place.name)
     with _in_words(place):
         sweep(place.parent, prefix)

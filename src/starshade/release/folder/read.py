@@ -1,4 +1,4 @@
-"""Open a release folder: all that it says is checked by its files before anything is used."""
+"""Open a release folder; all its facts are checked against its files first."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _ENDS = {".parquet": b"PAR1"}  # all others are texts, of which the last line en
 
 
 def is_release(path: str | Path) -> bool:
-    """Tell whether `path` is a folder that says that it is a release."""
+    """Return whether `path` is a release folder (it has a ``release.json``)."""
     return (Path(path) / "release.json").is_file()
 
 
@@ -70,13 +70,13 @@ def read_release(path: str | Path, *, private: str | Path | None = None) -> Rele
     ----------
     path : path
     private : path, optional
-        The owner's receipt of this very release; it becomes `Release.private`.
+        Private key file of this release; it becomes `Release.private`.
 
     Raises
     ------
     ReleaseError
-        The folder is no release, is of another version's format, or is not whole: a file is
-        missing, unknown or changed, or its content contradicts ``release.json``.
+        Not a release, a format that this version does not read, or damage: a file is missing,
+        unknown or changed, or its content contradicts ``release.json``.
     """
     path = Path(path)
     try:
@@ -86,7 +86,7 @@ def read_release(path: str | Path, *, private: str | Path | None = None) -> Rele
             raise
         raise ReleaseError(
             f"{path}: the release is damaged: {error.message}",
-            advice="Ask its owner for a whole copy.",
+            advice="Ask its owner for an intact copy.",
         ) from None
     if private is None:
         return release
@@ -97,31 +97,31 @@ def read_release(path: str | Path, *, private: str | Path | None = None) -> Rele
 def read_releases(
     paths: Sequence[str | Path], *, private: Sequence[str | Path] = ()
 ) -> tuple[Release, ...]:
-    """Read several release folders, each with its receipt if there is one among those given.
+    """Read several release folders, each with its key file if given.
 
     Parameters
     ----------
     paths : sequence of path
     private : sequence of path
-        Owners' receipts, in any order: each names the release that it was written with.
+        Private key files, in any order: each names its release.
 
     Raises
     ------
     ReleaseError
-        A folder is no whole release, a receipt is of none of them, or two are of one.
+        A folder is not an intact release, a key file belongs to none, or two belong to one.
     """
     receipts: dict[str, str | Path] = {}
     for receipt in private:
         of = named_release(Path(receipt))
         if of in receipts:
-            raise ReleaseError(f"{receipt}: is of the same release as {receipts[of]}")
+            raise ReleaseError(f"{receipt}: belongs to the same release as {receipts[of]}")
         receipts[of] = receipt
     own = [_hash(Path(path)) for path in paths]
     for of, receipt in receipts.items():
         if of not in own:
             raise ReleaseError(
-                f"{receipt}: is the receipt of none of the releases named",
-                advice="Give the receipts that were written together with these releases.",
+                f"{receipt}: this key file belongs to none of the given releases",
+                advice="Give the key files that were written together with these releases.",
             )
     return tuple(
         read_release(path, private=receipts.get(of)) for path, of in zip(paths, own, strict=True)
@@ -129,7 +129,7 @@ def read_releases(
 
 
 def _hash(path: Path) -> str:
-    """Return the SHA-256 of ``release.json``; nothing where there is none, which reading says."""
+    """Return the SHA-256 of ``release.json``; empty without one, which reading refuses."""
     try:
         return hashlib.sha256(read_side(path / "release.json", RELEASE_MANIFEST)).hexdigest()
     except ReleaseError:
@@ -137,7 +137,7 @@ def _hash(path: Path) -> str:
 
 
 def check_whole(path: Path) -> Manifest:
-    """Return what ``release.json`` says of a folder that holds the files that it names, no other.
+    """Return the manifest of a folder that holds the files that it lists, and no other.
 
     Raises
     ------
@@ -158,13 +158,13 @@ def _read(path: Path) -> Release:
 
 
 def facts_of(manifest: Manifest) -> dict[str, Any]:
-    """Return what ``release.json`` says, for the verifier; what it leaves out is left out."""
+    """Return the facts of ``release.json`` for the verifier, without keys that it lacks."""
     left_out = set(_NOT_OF_BEFORE) - manifest.model_fields_set
     return manifest.model_dump(mode="json", exclude=left_out)
 
 
 def read_contents(path: Path, manifest: Manifest) -> Release:
-    """Read the files of a release, and check that they go together and are as many as is said.
+    """Read the files of a release; check that they fit each other and the stated counts.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def read_contents(path: Path, manifest: Manifest) -> Release:
     }
     for name, (stated, here) in counts.items():
         if stated != here:
-            raise ReleaseError(f"release.json says {stated:,} {name}, the files hold {here:,}")
+            raise ReleaseError(f"release.json states {stated:,} {name}, the files hold {here:,}")
     return Release(
         manifest=manifest,
         classes=classes,
@@ -193,7 +193,7 @@ def read_contents(path: Path, manifest: Manifest) -> Release:
 
 
 def _check_figures(release: Release) -> None:
-    """Check the shares that ``release.json`` states, and the least class that claims state."""
+    """Check the shares in ``release.json``, and the smallest class that claims state."""
     manifest, sizes = release.manifest, release.classes.sizes
     if release.groups is not None:
         sizes = np.bincount(release.groups)
@@ -202,23 +202,23 @@ def _check_figures(release: Release) -> None:
         if name in _NOT_OF_BEFORE and name not in manifest.model_fields_set:
             continue
         if (stated is None) != (share is None) or abs((stated or 0) - (share or 0)) > _SLACK:
-            raise ReleaseError(f"release.json: {name} is not what the files show")
+            raise ReleaseError(f"release.json: {name} contradicts the files")
     smallest = int(sizes.min()) if len(sizes) else 0
     for claim in manifest.claims:
         if claim.model in _BY_CLASS and claim.verified != {"smallest_class": smallest}:
             raise ReleaseError(
-                f"release.json: the claim of {claim.model} states another class size"
+                f"release.json: the claim of {claim.model} states a wrong class size"
             )
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read what a release says of itself, and nothing else."""
+    """Read ``release.json`` alone."""
     try:
         _refuse_irregular(path / "release.json")
         raw = read_side(path / "release.json", RELEASE_MANIFEST)
     except OSError:
         raise ReleaseError(
-            f"{path}: is no release (no readable release.json there)",
+            f"{path}: not a release (no readable release.json)",
             advice="Give the folder that `starshade anonymize --out` wrote.",
         ) from None
     return Manifest.from_json(raw, str(path))
@@ -230,13 +230,13 @@ def _check_files(path: Path, manifest: Manifest) -> None:
 
 
 def file_faults(path: Path, manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield which files are not those that ``release.json`` was written for, and why."""
+    """Yield the files that do not match ``release.json``, and why."""
     expected = set(_TABLES[manifest.layout]) | set(_TEXTS) | _READABLE & set(manifest.files)
     present = {entry.name for entry in path.iterdir()} - {"release.json"}
     for what, names in (
         ("missing", expected - present),
         ("without a hash in release.json", expected - set(manifest.files)),
-        ("not named in release.json", present - expected),
+        ("not listed in release.json", present - expected),
         ("listed in release.json but not of this layout", set(manifest.files) - expected),
     ):
         if names:
@@ -252,7 +252,7 @@ def file_faults(path: Path, manifest: Manifest) -> Iterator[tuple[str, str]]:
             yield name, f"cannot be read: {error.strerror}"
         else:
             if digest != manifest.files[name]:
-                yield name, "not the file that release.json was written for (SHA-256)"
+                yield name, "changed: its SHA-256 is not the one in release.json"
 
 
 def _digest(path: Path) -> str:
@@ -274,7 +274,7 @@ def _digest(path: Path) -> str:
 def _refuse_irregular(path: Path) -> None:
     """Refuse what is no file of its own: a link may lead to another content tomorrow."""
     if not stat.S_ISREG(path.lstat().st_mode):
-        raise ReleaseError(f"{path.name}: a link, or otherwise no regular file")
+        raise ReleaseError(f"{path.name}: not a regular file (a link or similar)")
 
 
 def _read_items(path: Path, manifest: Manifest) -> tuple[Vocabulary, tuple[str, ...] | None]:
@@ -302,7 +302,9 @@ def _read_records(path: Path, manifest: Manifest) -> tuple[NDArray[np.int64], pa
     attributes = table.drop_columns(["record", "group"])
     generalized = (*manifest.quasi_identifiers, *manifest.sensitive_attributes)
     if generalized != (manifest.attribute_columns if manifest.attributes == "generalized" else ()):
-        raise ReleaseError("release.json: quasi-identifiers and sensitive attributes are not those")
+        raise ReleaseError(
+            "release.json: quasi-identifiers and sensitive attributes are not its attribute columns"
+        )
     if not np.array_equal(table.column("record").to_numpy(), np.arange(len(table))):
         raise ReleaseError("records.parquet: the records are not 0, 1, 2, …")
     group = table.column("group").to_numpy()
@@ -342,7 +344,7 @@ def read_table(
         for i, (name, kind) in enumerate(fields):
             table = table.set_column(i, name, table.column(name).cast(kind))
     except (pa.ArrowException, OSError, UnicodeDecodeError):
-        raise ReleaseError(f"{path.name}: no Parquet file as a release has it") from None
+        raise ReleaseError(f"{path.name}: not a valid Parquet file of a release") from None
     for name in ("record", "group", "item", "size", "profile"):
         if name in names and table.column(name).null_count:
             raise ReleaseError(f"{path.name}: a null in the column {name}")
@@ -359,18 +361,18 @@ def _refuse_columns(
     if schema.names[: len(names)] != names or (more is None and len(schema.names) > len(names)):
         raise ReleaseError(f"{path.name}: its columns are not {', '.join(names)}")
     if more is not None and tuple(schema.names[len(names) :]) != more:
-        raise ReleaseError(f"{path.name}: personal attributes other than release.json names")
+        raise ReleaseError(f"{path.name}: personal attributes differ from release.json")
     wanted = dict(fields)
     for field in schema:
         if pa.types.is_fixed_size_binary(field.type) and field.type != wanted.get(field.name):
-            raise ReleaseError(f"{path.name}: no Parquet file as a release has it")
+            raise ReleaseError(f"{path.name}: not a valid Parquet file of a release")
 
 
 def _refuse_rows(path: Path, stored: Any, rows: int | None) -> None:
     """Refuse another number of rows than is said, and more than memory holds."""
     n, columns = stored.num_rows, stored.num_columns
     if rows is not None and n != rows:
-        raise ReleaseError(f"release.json says {rows:,} {path.stem}, the files hold {n:,}")
+        raise ReleaseError(f"release.json states {rows:,} {path.stem}, the files hold {n:,}")
     if (needed := 8 * n * columns) > _LARGE:
         refuse_large(f"{path.name} of {counted(n, 'row')}", needed, held=0)
 
@@ -389,16 +391,16 @@ def read_cells(
     sizes = np.ones(len(group), np.int64) if by_record else np.bincount(group).astype(np.int64)
     row = table.column("record" if by_record else "group").to_numpy()
     if len(row) and not 0 <= row.min() <= row.max() < len(sizes):
-        raise ReleaseError("cells.parquet: a row that records.parquet does not know")
+        raise ReleaseError("cells.parquet: a row is not in records.parquet")
     if by_record and not np.array_equal(group[row], table.column("group").to_numpy()):
-        raise ReleaseError("cells.parquet: the groups are not those of records.parquet")
+        raise ReleaseError("cells.parquet: the groups differ from records.parquet")
     coded = table.column("item").combine_chunks().dictionary_encode()
     at = items.indices(coded.dictionary.to_pylist())
     if (at < 0).any():
-        raise ReleaseError("cells.parquet: an item that items.parquet does not list")
+        raise ReleaseError("cells.parquet: an item is not in items.parquet")
     column = at[coded.indices.to_numpy()]
     if (np.diff(row * len(items) + column) <= 0).any():
-        raise ReleaseError("cells.parquet: not sorted by group and item, or a cell twice")
+        raise ReleaseError("cells.parquet: not sorted by group and item, or a cell repeats")
     symbols, codes = decode_content(table, scale)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(sizes)))])
     cells = canonical(
@@ -406,7 +408,7 @@ def read_cells(
     )
     single = cells.symbols.is_single & ~cells.symbols.is_range
     if by_record and not single.all():
-        raise ReleaseError("cells.parquet: a cell that is not one single rating")
+        raise ReleaseError("cells.parquet: a cell is not a single rating")
     if by_record and not np.array_equal(class_numbers(cells), group):
         raise ReleaseError("records.parquet: the groups are not the classes of equal records")
     return cells
@@ -419,7 +421,7 @@ def read_profiles(
     scale, step = manifest.scale.to_scale(), manifest.profile_step
     settings = manifest.config.get("profile"), manifest.config.get("step")
     if manifest.method == "predictive" and settings != (manifest.profile, step):
-        raise ReleaseError("release.json: the settings name another kind or step of profile")
+        raise ReleaseError("release.json: kind or step of profile differ from the settings")
     if step is None or not step > 0:
         raise ReleaseError("release.json: a profile layout needs a profile_step above 0")
     try:
@@ -451,9 +453,9 @@ def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[
             if file.schema_arrow.names != ["group", "size", "profile"]:
                 raise ReleaseError(f"{path.name}: its columns are not group, size, profile")
             if file.schema_arrow.field("profile").type != pa.binary(n_items):
-                raise ReleaseError(f"{path.name}: no Parquet file as a release has it")
+                raise ReleaseError(f"{path.name}: not a valid Parquet file of a release")
             if file.metadata.num_rows != len(sizes):
-                raise ReleaseError(f"{path.name}: not a row for each class of records.parquet")
+                raise ReleaseError(f"{path.name}: not one row per class of records.parquet")
             keys = file.read(columns=["group", "size"])
             if any(keys.column(name).null_count for name in ("group", "size")):
                 raise ReleaseError(f"{path.name}: a null in a key")
@@ -463,7 +465,7 @@ def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[
             if not np.array_equal(groups, np.arange(len(keys))):
                 raise ReleaseError(f"{path.name}: the groups are not 0, 1, 2, …")
             if not np.array_equal(counts, sizes):
-                raise ReleaseError(f"{path.name}: sizes are not those of records.parquet")
+                raise ReleaseError(f"{path.name}: sizes differ from records.parquet")
             levels = scratch_bytes(len(sizes), n_items)
             row, rows = 0, max(1, _TOGETHER // max(n_items, 1))
             # row group by row group: else all that was read stays held
@@ -472,5 +474,5 @@ def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[
                     levels[row : row + len(batch)] = decode_profiles(batch.column(0), n_items)
                     row += len(batch)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
-        raise ReleaseError(f"{path.name}: no Parquet file as a release has it") from None
+        raise ReleaseError(f"{path.name}: not a valid Parquet file of a release") from None
     return levels

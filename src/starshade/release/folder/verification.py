@@ -1,4 +1,4 @@
-"""Verify a release as its receiver can: by its files alone, without ratings and key file."""
+"""Verify a release by its files alone, without ratings and key file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from starshade.progress import announced
 from starshade.release.figures import counted_of
 from starshade.release.folder.read import facts_of, file_faults, read_contents, read_manifest
 from starshade.release.folder.write import folder_texts, hash_of
-from starshade.release.manifest import Claim, Manifest, OtherContentError
+from starshade.release.manifest import FORMAT_VERSION, Claim, Manifest, OtherContentError
 from starshade.release.readable.write import count_harmless
 from starshade.release.table import Release
 from starshade.release.verify.verify import Counted, check_tables, count_folder
@@ -27,29 +27,29 @@ _Result = TypeVar("_Result")
 
 #: what the files of a release cannot show
 ONLY_OWNER = (
-    "that the cells hold the original ratings and attributes",
+    "whether the cells hold the original ratings and attributes",
     "the method, its settings and the version of starshade",
-    "the lineage, and the ends of the scale",
-    "figures in bands: people and items left out, invented cells and records",
+    "the lineage and the ends of the scale",
+    "figures in bands: suppressed people and items, imputed cells, dummy records",
 )
 ADVICE = (
-    "Hashes do not show who wrote the files: a person who can change the files can change the "
-    "hashes as well. Compare this SHA-256 with the one that the publisher gives by another way."
+    "Hashes do not show who wrote the files: an adversary can change both. Compare this SHA-256 "
+    "with the one that the publisher states elsewhere."
 )
 #: what to do unless all of it holds
 NEXT = {
     "PASS": "",
-    "FAIL": "Do not use this release: ask its publisher for a whole copy, and compare the SHA-256 "
-    "of release.json with one that they give by another way.",
-    "INCOMPLETE": "Verify it with the version of starshade that wrote it, or do not rely on "
-    "README.md and croissant.json.",
+    "FAIL": "Do not use this release. Ask its publisher for an intact copy and for the SHA-256 of "
+    "release.json.",
+    "INCOMPLETE": "Do not rely on README.md and croissant.json, or verify them with the version "
+    "of starshade that wrote the release.",
 }
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")  # what may stand in a line of ours
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was verified: what was counted for it, or where it does not hold."""
+    """One check: its status, and what was counted or what is wrong."""
 
     name: str
     status: Status
@@ -63,14 +63,14 @@ class Verification:
     Attributes
     ----------
     release : str
-        The folder.
+        Folder.
     sha256 : str
-        Of its ``release.json``, which holds the hashes of all other files.
+        SHA-256 of ``release.json``, which holds the hashes of all other files.
     checks : tuple of Check
-        The files, their contents, the readable tables, the descriptions, and each claim; alone
-        ``release.json`` where it is not what its checksum was computed for.
+        Files, contents, readable tables, descriptions, and each claim; ``release.json`` alone where
+        its checksum is wrong.
     only_owner : tuple of str
-        What takes the original ratings and the key file.
+        Facts that only the original ratings and the key file can verify.
     """
 
     release: str
@@ -80,17 +80,17 @@ class Verification:
 
     @property
     def status(self) -> Outcome:
-        """FAIL where a check fails; INCOMPLETE where none does and one could not be made."""
+        """FAIL if a check fails; INCOMPLETE if none fails and one was not verified."""
         found = {check.status for check in self.checks}
         return "FAIL" if "FAIL" in found else "INCOMPLETE" if "NOT VERIFIED" in found else "PASS"
 
     @property
     def holds(self) -> bool | None:
-        """Whether all checks hold; None where none fails and one could not be made."""
+        """Whether all checks pass; None if none fails and one was not verified."""
         return {"PASS": True, "FAIL": False, "INCOMPLETE": None}[self.status]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return plain data."""
         return {
             "release": self.release,
             "status": self.status,
@@ -108,7 +108,7 @@ class Verification:
         if left := [check for check in self.checks if check.status == "NOT VERIFIED"]:
             said = "; ".join(f"{check.name} not verified ({check.detail})" for check in left)
             return f"INCOMPLETE: {said}."
-        return f"PASS: {counted(len(self.checks), 'check')} of this release hold."
+        return f"PASS: all {counted(len(self.checks), 'check')} pass."
 
 
 @typed
@@ -116,19 +116,19 @@ class Verification:
 def verify(path: str | Path) -> Verification:
     """Verify a release by its files alone.
 
-    All files are compared with their hashes, each cell of the readable tables with the exact files,
-    the descriptions with what is described, and the counts, shares and claims of ``release.json``
-    with what independent code counts.
+    Independent code compares all files with their hashes, the readable tables with the exact files,
+    the descriptions with the facts, and the counts, shares and claims of ``release.json`` with its
+    own counts.
 
     Parameters
     ----------
     path : path
-        A release folder.
+        Release folder.
 
     Raises
     ------
     ReleaseError
-        There is no release, or its ``release.json`` is none that this version reads.
+        Not a release, or a ``release.json`` that this version does not read.
     """
     folder = Path(path)
     try:
@@ -138,7 +138,7 @@ def verify(path: str | Path) -> Verification:
         return Verification(str(path), hash_of(folder / "release.json"), (wrong,))
     faults = "; ".join(f"{name}: {what}" for name, what in file_faults(folder, manifest))
     number = counted(len(manifest.files), "file")
-    files = _check("files", faults, f"{number} as release.json names them, and no other")
+    files = _check("files", faults, f"{number}, as release.json lists them; no other file")
     rest = _unverified("contents", "tables", "descriptions", *map(_named, manifest.claims))
     if not faults:
         rest = tuple(_contents(folder, manifest))
@@ -146,7 +146,7 @@ def verify(path: str | Path) -> Verification:
 
 
 def _contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
-    """Yield the checks of what stands in the files, and of what is said of it."""
+    """Yield the checks of the contents, tables, descriptions and claims."""
     facts = facts_of(manifest)
     release, fault = _tried(lambda: read_contents(folder, manifest))
     counts = None
@@ -158,7 +158,7 @@ def _contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
         return
     rows, fault = _tried(lambda: check_tables(folder, facts))
     said = ", ".join(f"{counted(n, 'row')} of {name}" for name, n in (rows or {}).items())
-    yield _check("tables", fault, said or "none in this release")
+    yield _check("tables", fault, said or "no readable table in this release")
     if fault:
         yield from _unverified("descriptions")  # which hold the hashes of tables
     else:
@@ -178,7 +178,7 @@ def _check(name: str, fault: str, detail: str) -> Check:
 
 
 def _unverified(*names: str) -> tuple[Check, ...]:
-    return tuple(Check(name, "NOT VERIFIED", "an earlier check fails") for name in names)
+    return tuple(Check(name, "NOT VERIFIED", "an earlier check failed") for name in names)
 
 
 def _sizes(manifest: Manifest) -> str:
@@ -187,32 +187,35 @@ def _sizes(manifest: Manifest) -> str:
         counted(manifest.classes, "class", "classes"),
         counted(manifest.items, "item"),
     )
-    return f"{', '.join(parts)}, and the shares of people in release.json"
+    return f"{', '.join(parts)}; shares as in release.json"
 
 
 def _descriptions(folder: Path, release: Release) -> Check:
-    """Compare the texts with those that starshade writes for such a release."""
+    """Compare the texts with those that this version writes for such a release."""
     manifest = release.manifest
+    if manifest.format < FORMAT_VERSION:
+        older = f"written by an earlier version: format {manifest.format}, now {FORMAT_VERSION}"
+        return Check("descriptions", "NOT VERIFIED", older)
     if manifest.starshade != __version__:
         version = manifest.starshade if _VERSION.fullmatch(manifest.starshade) else "another name"
-        other = f"of version {version}; this is {__version__}"
+        other = f"written by version {version}; this is {__version__}"
         return Check("descriptions", "NOT VERIFIED", other)
     texts = folder_texts(release, manifest, count_harmless(release, manifest.files))
     faults = [name for name, text in texts.items() if (folder / name).read_bytes() != text.encode()]
-    said = f"{', '.join(faults)}: not as starshade describes this release"
+    said = f"{', '.join(faults)}: not the text that starshade writes for this release"
     return _check("descriptions", said if faults else "", ", ".join(texts))
 
 
 def _claim(claim: Claim, counts: Counted) -> Check:
     judged = counts.judge(claim.model_dump(mode="json"))
-    fault = "" if judged.holds else f"does not hold ({counted_of(judged.verified) or 'unknown'})"
+    fault = "" if judged.holds else f"not met ({counted_of(judged.verified) or 'unknown'})"
     if judged.holds and not judged.agrees(claim.verified):
-        fault = "states other figures than those that were counted"
+        fault = "states figures other than those counted"
     return _check(_named(claim), fault, counted_of(judged.verified))
 
 
 def _named(claim: Claim) -> str:
-    """Name a claim with its parameters; items are counted, not named."""
+    """Name a claim with its parameters; item lists as counts."""
     said = (
         f"{name} = {counted(len(value), 'item') if isinstance(value, list) else value}"
         for name, value in claim.parameters.items()

@@ -20,7 +20,7 @@ from starshade.release.card import READABLE, dataset_card, describe_columns
 from starshade.release.content import canonical
 from starshade.release.folder.columns import PROFILE_BYTES, cells_table, profiles_table
 from starshade.release.folder.receipt import refuse_inside, write_receipt
-from starshade.release.manifest import Manifest
+from starshade.release.manifest import FORMAT_VERSION, Manifest
 from starshade.release.profiles import Profiles
 from starshade.release.readable.write import PARQUET, write_beside
 from starshade.release.table import Release
@@ -35,19 +35,19 @@ ROWS_PER_GROUP = 2**20  # of a Parquet file: a fixed cut, so that equal tables a
 
 
 def write_release(release: Release, path: Where, private: Where | None = None) -> None:
-    """Write `release` to the folder `path`, and the owner's receipt to `private` if asked.
+    """Write `release` to the folder `path`, and its private key file to `private` if given.
 
     The Parquet files are written into a temporary sibling, recounted from there by
-    `starshade.release.verify.verify`, described, checked once more as a whole, and renamed together
-    with the receipt, and after it: a release that exists has the receipt that was asked for.
+    `starshade.release.verify.verify`, described, checked once more as a whole, and renamed after
+    the key file: a release that exists has its key file.
     """
     if (release.manifest.layout == "profile") != isinstance(release.classes, Profiles):
-        raise InternalError("layout profile is what has profiles, and no other")
+        raise InternalError("layout profile and profiles must go together")
     place = Place.of(path)
     if private is not None:
         if release.private is None:
             raise ConfigError(
-                "this release was read from disk: it carries no private facts to write a receipt of"
+                "a release read from disk carries no private facts to write a key file from"
             )
         refuse_inside(private, place)
         private = vacant(private)
@@ -65,7 +65,7 @@ def hash_of(path: Path) -> str:
 
 
 def _write_files(release: Release, folder: Path) -> Manifest:
-    """Write everything but the receipt; return what the manifest says."""
+    """Write everything but the key file; return the manifest."""
     _write_records(release, folder / "records.parquet")
     if isinstance(release.classes, Profiles):
         _write_profiles(release.classes, folder / "profiles.parquet")
@@ -77,7 +77,10 @@ def _write_files(release: Release, folder: Path) -> Manifest:
     counted = recount(folder, release.manifest.model_dump(mode="json"), release.private)
     manifest = _verified(release.manifest, counted)
     tables = {p.name: hash_of(p) for p in sorted(folder.iterdir())}
-    manifest, texts = manifest.model_copy(update={"files": tables}), dict[str, str]()
+    manifest, texts = (
+        manifest.model_copy(update={"files": tables, "format": FORMAT_VERSION}),
+        dict[str, str](),
+    )
     for name, text in folder_texts(release, manifest, harmless).items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
         texts[name] = hash_of(folder / name)
@@ -90,8 +93,7 @@ def _write_files(release: Release, folder: Path) -> Manifest:
 def folder_texts(release: Release, manifest: Manifest, harmless: int) -> dict[str, str]:
     """Return the texts of a release folder by name: the same facts and tables give equal texts.
 
-    `manifest`: with the hashes of the tables. `harmless`: texts that are no formulas any more in
-    the CSV files.
+    `manifest`: with the hashes of the tables. `harmless`: number of escaped texts in the CSV files.
     """
     ranges, named = _of_type(release, "struct"), bool(release.item_names)
     card = dataset_card(manifest, _smallest_class(release), ranges, named, harmless)
@@ -300,12 +302,12 @@ def croissant(
 
 def _cell(manifest: Manifest) -> str:
     if manifest.layout == "profile":
-        return "every class has one profile of means or predictions"
+        return "each class has one profile of means or predictions"
     if manifest.layout != "record":
-        return "every cell says what a rating may have been"
+        return "each cell lists the possible values of a rating"
     if manifest.imputed_cells is None:
-        return "every record is one person's ratings, unchanged"
-    return "every record is one person's ratings, moved until others are near"
+        return "each record holds one person's ratings, unchanged"
+    return "each record holds one person's ratings, shifted until others are near"
 
 
 def _record_set(file: str, columns: dict[str, str], kinds: dict[str, str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Do these ratings belong to this release, cell by cell? One door, `match.Match`, tells.
+"""Whether ratings belong to a release, cell by cell: `match.Match`.
 
 A release names nobody, so that it can be held beside the wrong ratings, or the wrong link; a
 figure that is then counted would be of nothing. Whoever compares the two asks a `Match` for

@@ -1,4 +1,4 @@
-"""What tells whether ratings belong to a release: users, cells, changes, checksums."""
+"""Evidence that ratings belong to a release: users, cells, changes, checksums."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _fitting: WeakKeyDictionary[Release, WeakSet[Ratings]] = WeakKeyDictionary()
 
 
 def refuse_unknown_users(release: Release, original: Ratings) -> None:
-    """Refuse ratings that a release cannot have been made of; found out once of each two."""
+    """Refuse ratings that a release cannot have been made of; checked once per pair."""
     if release.manifest.layout == "profile":
         return  # means of ratings are nobody's
     fitting = _fitting.setdefault(release, WeakSet())
@@ -36,7 +36,7 @@ def refuse_unknown_users(release: Release, original: Ratings) -> None:
 def _refuse_unknown_users(release: Release, original: Ratings) -> None:
     common = release.classes.items.indices(original.items)  # place of each item, or -1
     if not (common >= 0).any():
-        raise not_made_of("the release and the ratings have no item in common")
+        raise not_made_of("the release and the ratings share no item")
     if release.manifest.layout == "record":
         _refuse_unknown_records(release, original, common)
     else:
@@ -44,7 +44,7 @@ def _refuse_unknown_users(release: Release, original: Ratings) -> None:
 
 
 def refuse_changed_link(release: Release, original: Ratings, moved: Changes) -> None:
-    """Refuse the link under which ratings were moved so, if a release says otherwise."""
+    """Refuse a link whose changes contradict what the release states."""
     unmoved = never_moved(release)
     changed = int((np.abs(moved.true - moved.shown)[unmoved[moved.item]] > SLACK).sum())
     changed += int(unmoved[moved.suppressed].sum() + unmoved[moved.invented].sum())
@@ -55,14 +55,14 @@ def refuse_changed_link(release: Release, original: Ratings, moved: Changes) -> 
     odd = whole and stated is not None and abs(moved.invented_share - stated) > SLACK
     if changed or odd:
         reason = (
-            f"{changed:,} ratings differ where none was changed"
+            f"{changed:,} ratings differ where the method changes none"
             if changed
-            else f"{moved.invented_share:.2%} of the released ratings are of nobody, "
-            f"{stated:.2%} are stated"
+            else f"{moved.invented_share:.2%} of the released ratings are imputed, the key file "
+            f"states {stated:.2%}"
         )
         raise ConfigError(
             f"{reason}: link and ratings do not belong together",
-            advice="Give the ratings that the release was made from, with the ids they had then.",
+            advice="Give the ratings that the release was made from, with their original ids.",
         )
 
 
@@ -87,22 +87,21 @@ def refuse_another_making(release: Release, ends: Sequence[int] | None = None) -
         return
     if made is None:
         raise ConfigError(
-            "the private key file does not say whether the release was made of one table or of "
-            "partitions, as an earlier version wrote it",
+            "the private key file, written by an earlier version, does not state whether the "
+            "release was made of one table or of partitions",
             advice="Make the release and its key file with this version.",
         )
     many = 1 if ends is None else len(ends)
     given = "one table" if whole else counted(many, "partition")
     if len(made) == 1:
         raise ConfigError(
-            f"the release was made of one table, and shadow releases of {given} would differ from "
-            "it by that alone",
+            f"the release was made of one table; shadow releases of {given} are not comparable",
             advice="Audit the file that the store was written from.",
         )
     cut = ", cut elsewhere" * (many == len(made))
     raise ConfigError(
-        f"the release was made of {counted(len(made), 'partition')}, and shadow releases of "
-        f"{given}{cut} would differ from it by that alone",
+        f"the release was made of {counted(len(made), 'partition')}; shadow releases of "
+        f"{given}{cut} are not comparable",
         advice="Audit the store that it was made of.",
     )
 
@@ -147,8 +146,8 @@ def _refuse_unknown_records(release: Release, original: Ratings, common: NDArray
     strange = _without_a_match(records[says], users)
     if strange > (0 if release.private is None else release.private.nobodys):
         raise not_made_of(
-            f"{strange:,} of {release.n_records:,} records are no user's ratings on items where "
-            "nothing was changed: the release was not made of them"
+            f"{strange:,} of {release.n_records:,} records match no user on items that the method "
+            "does not change: the release was not made of them"
         )
 
 
@@ -200,7 +199,7 @@ def refuse_misfits(release: Release, original: Ratings, common: NDArray[np.int64
     all_are_in = len(rated) <= (release.n_people or 0)
     if strangers and (all_are_in or strangers == len(users)):
         raise not_made_of(
-            f"{strangers} of {len(users)} users looked up in the ratings fit no class of the "
+            f"{strangers} of {len(users)} sampled users of the ratings fit no class of the "
             "release: it was not made of them"
         )
 
@@ -323,7 +322,7 @@ def not_made_of(reason: str) -> ConfigError:
 
 
 def refuse_other_ratings(release: Release, original: Ratings, also: Ratings | None = None) -> None:
-    """Refuse other ratings than those that the receipt was written for; looked up once a table.
+    """Refuse ratings other than those of the key file; checked once per table.
 
     A mean is nobody's rating, so on layout "profile" the released cells themselves refute little.
     What is found of `original` is found of `also`, which is part of it or the other way round.
@@ -342,7 +341,7 @@ def refuse_other_ratings(release: Release, original: Ratings, also: Ratings | No
 
 
 def refuse_strangers(release: Release, items: Vocabulary, released: int) -> None:
-    """Refuse ratings of these items, of whose users so many have a record in the release."""
+    """Refuse ratings that lack people or items of the release."""
     people = release.n_people or 0  # of a release without its receipt there is no link
     unknown = int((items.indices(release.classes.items) < 0).sum())
     for count, of, what in (
@@ -360,16 +359,16 @@ def refuse_foreign_link(release: Release, link: Link) -> None:
     """Refuse a link of another number of records."""
     if release.n_people not in (None, len(link.record)):
         raise ConfigError(
-            f"the link names {len(link.record):,} records, the release has "
+            f"the key file links {len(link.record):,} records, the release has "
             f"{release.n_people:,}: they do not belong together"
         )
 
 
 def other_ratings() -> ConfigError:
-    """Return the error that these are other ratings than the receipt's."""
+    """Return the error that these ratings are not those of the key file."""
     return not_made_of(
-        "these are other ratings than the release was made of, by what the receipt says of "
-        "them: the same users and items, but not each the same ratings"
+        "the release was made of other ratings: users and items are those of the key file, the "
+        "ratings are not"
     )
 
 
@@ -387,7 +386,7 @@ def _places(among: Vocabulary, ids: Vocabulary, what: str) -> NDArray[np.int64]:
     lacking = int((places < 0).sum())
     if lacking:
         raise not_made_of(
-            f"{lacking:,} of the {len(ids):,} released {what} are not in these ratings, so that "
-            "the receipt cannot tell whether they are those that the release was made of"
+            f"{lacking:,} of the {len(ids):,} released {what} are not in these ratings, so they "
+            "cannot be compared with the key file"
         )
     return places

@@ -1,4 +1,4 @@
-"""Shards of ratings beside the release that was made of them, or is being made."""
+"""Shards of ratings with the release that was made of them, or is being made."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class LinkedShard:
 
 @dataclass(frozen=True, eq=False)
 class LinkedShards:
-    """A store of shards, and a release with its receipt.
+    """A store of shards, and a release with its key file.
 
     Raises
     ------
     ConfigError
-        The release has no receipt, or the link another number of records.
+        The release has no key file, or the link another number of records.
     """
 
     shards: AnyShards
@@ -57,7 +57,7 @@ class LinkedShards:
     def _link(self) -> Link:
         private = self.release.private
         if private is None:
-            raise ConfigError("a release without its receipt has no link")
+            raise ConfigError("a release without its key file has no link")
         return private.link
 
     def __len__(self) -> int:
@@ -158,7 +158,7 @@ def people_of(store: LinkedShards, engine: Engine) -> People:
         The release was not made of these ratings, or of others than those that the receipt was
         written for.
     """
-    job = Job("comparing with the receipt", _count)
+    job = Job("comparing with the key file", _count)
     answers = list(engine.run(job, store, {}))
     raters = tuple(int(answer["raters"][0]) for answer in answers)
     release, shards = store.release, store.shards
@@ -172,7 +172,7 @@ def people_of(store: LinkedShards, engine: Engine) -> People:
 
 
 def _refuse_others(told: str, release: Release, shards: AnyShards, raters: tuple[int, ...]) -> None:
-    """Refuse other ratings than those that the receipt was written for."""
+    """Refuse ratings other than those of the key file."""
     if isinstance(shards, Shards):
         items = shards.items.indices(release.items)
         scale, levels = shards.scale, shards.levels

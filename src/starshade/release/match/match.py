@@ -1,4 +1,4 @@
-"""The door: ratings beside the release that was made of them, and what they say together."""
+"""Ratings together with the release that was made of them."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class Match:
             place = part.users.indices(private.link.users)
             if not (deleted or forgotten) or (place < 0).any():
                 raise not_made_of(
-                    "the receipt's users are not those who rated the released items in these "
-                    "ratings"
+                    "the users of the key file are not those who rated the released items in "
+                    "these ratings"
                 )
             kept = part.keep_users(place)
         stated = release.manifest.users_deleted
@@ -113,7 +113,7 @@ class Match:
         )
         if more < 0 or not fit:
             users = f"users, {in_words(stated)}" if deleted is None else counted(deleted, "user")
-            besides = "" if stated == "none" else f" and left out {users}"
+            besides = "" if stated == "none" else f" and suppressed {users}"
             raise not_made_of(
                 f"{counted(part.n_users, 'user')} rated the released items in these ratings, but "
                 f"the release has {counted(records, 'record')}{besides}: it was not made of them"
@@ -148,7 +148,7 @@ class Match:
         refuse_unknown_users(self.release, self.original)
 
     def refuse_other_ratings(self, part: Ratings | None = None) -> None:
-        """Refuse other ratings than the receipt's; without a receipt nothing is told.
+        """Refuse ratings other than those of the key file; without one, refuse nothing.
 
         `part`: some items of `original`, to be known from now on by what was found of it.
         """

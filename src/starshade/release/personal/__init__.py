@@ -1,1 +1,1 @@
-"""Personal attributes: how finely they are told at most, and which are as good as a name."""
+"""Personal attributes: how finely they are released at most, and which identify directly."""

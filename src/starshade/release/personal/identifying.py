@@ -53,7 +53,7 @@ class Shared:
     def __str__(self) -> str:
         return (
             f"{counted(self.values, 'different value')} among "
-            f"{counted(self.people, 'person', 'people')}, {self.alone:,} of them one person's alone"
+            f"{counted(self.people, 'person', 'people')}, {self.alone:,} unique to one person"
         )
 
 
@@ -88,7 +88,7 @@ class Addresses:
     def __str__(self) -> str:
         return (
             f"{counted(self.values, 'different value')}, of which {self.alike:,} look like e-mail "
-            "addresses, telephone numbers or urls"
+            "addresses, telephone numbers or URLs"
         )
 
 

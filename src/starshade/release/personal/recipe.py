@@ -1,4 +1,4 @@
-"""Recipes: how finely a personal attribute is told at most, in one line.
+"""Recipes: how finely a personal attribute is released at most, in one line.
 
 ``prefix:3``
     a text by its first three characters: 55401 is 554**; upward 55***, 5****, all.
@@ -46,10 +46,13 @@ OTHER = "other"
 _SHAPE = re.compile(r"(prefix|bands|rare|month|year)(?::(.*))?", re.DOTALL)
 _WHOLE = re.compile(r"[1-9][0-9]{0,8}")
 _NEEDED = {
-    "prefix": (_WHOLE, "how many characters stay, as in prefix:3"),
+    "prefix": (_WHOLE, "the number of characters to keep, as in prefix:3"),
     "bands": (re.compile(r"(?=.*[1-9])[0-9]{1,12}(\.[0-9]{1,12})?"), "a width, as in bands:10"),
     "rare": (re.compile(r"(?!1$)" + _WHOLE.pattern), "two people or more, as in rare:5"),
-    "month": (re.compile("(dmy|mdy)?"), "nothing more, or how 1/5/1984 is meant, as in month:dmy"),
+    "month": (
+        re.compile("(dmy|mdy)?"),
+        "nothing more, or the order of the parts, as in month:dmy",
+    ),
     "year": (re.compile(""), "nothing more"),
 }
 
@@ -124,7 +127,7 @@ def recipe_of(text: str) -> Recipe | None:
 def coarsened(
     people: pa.Table, recipes: Mapping[str, Recipe], k: int
 ) -> tuple[pa.Table, dict[str, Rows]]:
-    """Return a table whose attributes are told as finely as recipes allow, and what joins them.
+    """Return a table with attributes as coarse as recipes need, and what joins them.
 
     Parameters
     ----------
@@ -133,7 +136,7 @@ def coarsened(
     recipes : mapping of str to Recipe
         By names of columns.
     k : int
-        How many people a name must have to be told.
+        How many people a value must have to be released.
     """
     import pyarrow as pa
 
@@ -167,10 +170,10 @@ def _prefixes(name: str, people: Mapping[float | str, int], length: int) -> Leve
         why = f"{shorter:,} of {len(texts):,} are shorter than the longest" * digits
         raise _refused(
             name,
-            "a prefix is of a text, and these are numbers, from which leading zeros are lost: "
-            f"{why or 'some are no whole numbers from 0 up'}",
-            "Keep it as text, with its zeros (in Parquet and data frames as strings; a column "
-            "called zip or the like stays text), or tell numbers with bands:10.",
+            "prefix needs text, and these are numbers, which lose leading zeros: "
+            f"{why or 'some are not whole numbers from 0'}",
+            "Keep the column as text, with its zeros (strings in Parquet and data frames; a column "
+            "named zip or similar stays text), or use bands:10.",
         )
     width = max(lengths, default=0) or 1
     return {
@@ -183,9 +186,9 @@ def _bands(name: str, people: Mapping[float | str, int], width: Fraction) -> Lev
     if people and not _are_numbers(people):
         raise _refused(
             name,
-            f"bands are of numbers, and these {len(people):,} values are texts",
-            "One text makes a column of texts: write what is missing as null (null_values), or use "
-            "prefix:1 or rare:5.",
+            f"bands need numbers, and these {len(people):,} values are texts",
+            "One text makes the whole column text: write missing values as null (null_values), or "
+            "use prefix:1 or rare:5.",
         )
     numbers = sorted(float(value) for value in people)
     whole = width.denominator == 1 and all(number.is_integer() for number in numbers)
@@ -281,8 +284,8 @@ def _dates(name: str, people: Mapping[float | str, int], kind: str, order: str) 
     if _are_numbers(people):
         raise _refused(
             name,
-            f"{kind} is of dates, and these are numbers",
-            "Write dates as YYYY-MM-DD; years that are numbers are told with bands:1 or bands:10.",
+            f"{kind} needs dates, and these are numbers",
+            "Write dates as YYYY-MM-DD; for years as numbers use bands:1 or bands:10.",
         )
     told: dict[float | str, tuple[str, ...]] = {}
     unclear = 0
@@ -296,15 +299,15 @@ def _dates(name: str, people: Mapping[float | str, int], kind: str, order: str) 
     if unclear:
         raise _refused(
             name,
-            f"{unclear:,} of {len(people):,} values are dates that can be read in two ways",
-            "Say which number is the month: month:dmy or month:mdy.",
+            f"{unclear:,} of {len(people):,} values are ambiguous dates",
+            "State the order of day and month: month:dmy or month:mdy.",
         )
     if lost := len(people) - len(told):
         raise _refused(
             name,
             f"{lost:,} of {len(people):,} values cannot be read as a {kind}",
-            "Write dates as YYYY-MM-DD (also 1984/5/1, 1.5.1984 and 1/5/1984), and what is "
-            "missing as null.",
+            "Write dates as YYYY-MM-DD (also 1984/5/1, 1.5.1984 and 1/5/1984), and missing values "
+            "as null.",
         )
     return dict(sorted(told.items(), key=lambda entry: entry[1][0]))
 

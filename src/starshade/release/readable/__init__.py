@@ -1,1 +1,1 @@
-"""A release as rows that people and other libraries can read; the exact layout stays beside."""
+"""A release as rows for people and other libraries, next to the exact layout."""

@@ -1,4 +1,4 @@
-"""What a release is, what it claims, and what it still tells."""
+"""Describe a release: contents, claims, disclosure."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from starshade.release.manifest import Claim
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 
-#: what cells say, and how often; in the order of a bar
+#: shares of cells by content; in the order of a bar
 CELLS = (
-    Figure("one_rating", "Cells that say one rating", "share"),
-    Figure("several_ratings", "Cells that say several ratings, one of which it is", "share"),
-    Figure("perhaps_rated", "Cells that say ratings, or that there is none", "share"),
+    Figure("one_rating", "Cells with one possible rating", "share"),
+    Figure("several_ratings", "Cells with several possible ratings", "share"),
+    Figure("perhaps_rated", "Cells with possible ratings or null", "share"),
     Figure("no_rating", "Cells without a rating", "share"),
 )
 _SAYS = {
-    "one_rating": "say one rating",
-    "several_ratings": "several, of which it is one",
-    "perhaps_rated": "leave open whether there is one",
-    "no_rating": "say none",
+    "one_rating": "one rating",
+    "several_ratings": "several possible ratings",
+    "perhaps_rated": "possible ratings or null",
+    "no_rating": "no rating",
 }
 
 
 @dataclass(frozen=True)
 class ReleaseDescription(Shown):
-    """What `describe_release` found.
+    """The result of `describe_release`.
 
     `cells`: shares of all cells, record by record, by what they say: ``one_rating`` (of layout
     "profile" a mean or a prediction), ``no_rating`` (null alone), and of layout "generalized"
@@ -72,16 +72,16 @@ class ReleaseDescription(Shown):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What it promises; none where it promises nothing."""
+        """The claims of the release; empty without any."""
         rows = tuple(
-            (c.model, _parameters(c), counted_of(c.verified) or "not yet: when it is saved")
+            (c.model, _parameters(c), counted_of(c.verified) or "not counted until saved")
             for c in self.release.manifest.claims
         )
-        head = ("promise", "with", "counted on the files")
-        return (Table("What it promises", head, rows),) if rows else ()
+        head = ("model", "parameters", "counted on the files")
+        return (Table("Claims", head, rows),) if rows else ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a release says of itself as plain values, and what its cells say."""
+        """Return the facts of a release and the shares of its cells as plain values."""
         manifest = self.release.manifest.model_dump(mode="json")
         scale = manifest.pop("scale")
         named = {"min": scale["minimum"], "max": scale["maximum"], "step": scale["step"]}
@@ -98,21 +98,21 @@ class ReleaseDescription(Shown):
         release = self.release
         manifest = release.manifest
         where = (
-            "Just made and not saved: save() counts the promises again on what was written. The "
-            "link to the people is in memory only."
+            "Not saved yet: save() counts the claims on the written files. The link from people to "
+            "records is in memory only."
             if release.private is not None and not manifest.files
             else ""
         )
         if not self.cells:
-            return where or "It has no cell."
+            return where or "The release has no cells."
         shares = [
             f"{percent(self.cells[each.key])} {_SAYS[each.key]}"
             for each in CELLS
             if each.key in self.cells
         ]
         said = (
-            f"A release, scale {release.scale}. {LAYOUTS[manifest.layout]} Of all cells "
-            f"{', '.join(shares[:-1])} and {shares[-1]}."
+            f"A release, scale {release.scale}. {LAYOUTS[manifest.layout]} Cells: "
+            f"{', '.join(shares)}."
         )
         return f"{said} {where}".rstrip()
 
@@ -125,7 +125,7 @@ class ReleaseDescription(Shown):
 
 
 def describe_release(release: Release) -> ReleaseDescription:
-    """Count what the cells of a release say."""
+    """Describe a release and count its cells by content."""
     return ReleaseDescription(release, _smallest(release), shares_of_cells(release))
 
 
@@ -138,7 +138,7 @@ def _smallest(release: Release) -> int:
 
 
 def shares_of_cells(release: Release) -> dict[str, float]:
-    """Return the shares of all cells by what they say; see `ReleaseDescription`."""
+    """Return the shares of all cells by content; see `ReleaseDescription`."""
     classes = release.classes
     total = classes.n_records * classes.n_items
     if not total:
@@ -159,7 +159,7 @@ def shares_of_cells(release: Release) -> dict[str, float]:
 
 
 def _parameters(claim: Claim) -> str:
-    """Write parameters; items are counted, not named."""
+    """Return parameters as text; item lists as counts."""
 
     def spelled(value: Any) -> str:
         return f"{len(value)} items" if isinstance(value, list) else f"{value}"

@@ -1,7 +1,7 @@
-"""A few classes of a release as rows, as everybody reads them: what it is that is published.
+"""A few classes of a release as readable rows.
 
-Which classes are shown, and for everybody which items, is chosen of the release alone, so that the
-choice tells nothing of the ratings; and never for being the best.
+The choice of classes, and in public reports of items, depends on the release alone, so that it
+reveals nothing of the ratings; it never prefers the best.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ _ITEMS = 8  # shown side by side, at most
 _AT = (0.25, 0.5, 0.75)  # where classes are taken, of the records in order
 NOTHING = "–"
 _RULE = (
-    "Shown are the {classes} at a quarter, half and three quarters of the records, from the one "
-    "whose cells leave least open to the one that leaves most, and the items on which these say "
-    "most, of such {items}: not those that look best."
+    "{Classes} at the 25th, 50th and 75th percentile of precision, by records, and the {items} "
+    "items among those that they state most about."
 )
 
 
@@ -34,7 +33,7 @@ def example_classes(release: Release) -> dict[str, Any] | None:
     """Return up to three classes of a release on up to eight items; None where it has no cell.
 
     ``{rule, items[text], classes[{size, head, released[text], real[[text]] or None, more}]}``:
-    `head` says whose cells they are; `released` has an entry for each item; `real` is None here
+    `head` is whose cells they are; `released` has an entry for each item; `real` is None here
     (`starshade.audit.dossier.examples` fills it).
 
     Examples
@@ -54,17 +53,17 @@ def example_classes(release: Release) -> dict[str, Any] | None:
 def released_rows(
     release: Release, rows: Indices, support: NDArray[Any] | None
 ) -> tuple[dict[str, Any], Indices]:
-    """Return what these rows say, as `example_classes` returns it, and of which items.
+    """Return these rows as `example_classes` does, and the items shown.
 
-    `support`: how many people rated each item of the release, where that is known.
+    `support`: raters of each item of the release, if known.
     """
     items = _told_items(release, rows, support)
     cells = _cells_of(release, rows)
     names, keys, said = release.item_names, release.classes.items, _texts(cells.symbols)
-    what = "records" if release.manifest.layout == "record" else "classes"
-    most = "the first" if support is None else "the most rated"
+    what = "Records" if release.manifest.layout == "record" else "Classes"
+    most = "first" if support is None else "most rated"
     shown = {
-        "rule": _RULE.format(classes=what, items=most),
+        "rule": _RULE.format(Classes=what, items=most),
         "items": [names[i] if names else f"item {keys[i]}" for i in items.tolist()],
         "classes": [
             {
@@ -81,14 +80,14 @@ def released_rows(
 
 
 def _head(profile: ProfileKind | None, size: int) -> str:
-    """Say whose cells a class shows: what its people say, or a mean or prediction for them."""
+    """Return whose cells a class shows: its records', or a mean or prediction for them."""
     if profile is None:
-        return "one says" if size == 1 else f"all {size:,} say"
+        return "1 record" if size == 1 else f"{size:,} records"
     return f"{'mean of' if profile == 'simple' else 'predicted for'} {size:,}"
 
 
 def typical(release: Release) -> Indices:
-    """Return the rows (at most 3,) at some shares of the records, by how much they leave open."""
+    """Return the rows (at most 3,) at some percentiles of precision."""
     classes = release.classes
     if not classes.n_records or not classes.n_items:
         return np.empty(0, dtype=np.int64)
@@ -114,7 +113,7 @@ def _cells_of(release: Release, rows: Indices) -> Cells:
 
 
 def _told_items(release: Release, rows: Indices, support: NDArray[Any] | None) -> Indices:
-    """Return the items of which most of these rows say something, the most rated first."""
+    """Return the items on which most of these rows have a rating, most rated first."""
     n = release.classes.n_items
     support = np.zeros(n) if support is None else support
     said = np.bincount(_cells_of(release, rows).columns, minlength=n)
@@ -129,7 +128,7 @@ def _row(cells: Cells, row: int, items: Indices, said: list[str]) -> list[str]:
 
 
 def _texts(symbols: Symbols) -> list[str]:
-    """Say what each symbol leaves possible, briefly: ``3``, ``3–5``, ``1, 5``, ``3–5 or –``."""
+    """Return the possible values of each symbol: ``3``, ``3–5``, ``1, 5``, ``3–5 or –``."""
     lowest, highest = rating_bounds(symbols)
     texts = []
     for s, (low, high) in enumerate(zip(lowest.tolist(), highest.tolist(), strict=True)):

@@ -1,8 +1,8 @@
-"""A release as RecBole's atomic file: what may be expected of each class and item.
+"""A release as RecBole's atomic file: expected ratings of each class and item.
 
 A line is a class (layout "record": a record) as ``user_id:token``, ``item_id:token``,
 ``rating:float`` and, where lines are classes, ``weight:float``. Ratings and weights are those of
-`Release.to_csr`: all that a cell may be is equally likely, null being one of it.
+`Release.to_csr`: all possible values of a cell, null included, are equally likely.
 """
 
 from __future__ import annotations

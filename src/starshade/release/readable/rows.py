@@ -1,4 +1,4 @@
-"""The rows of a release, block by block, in words and numbers in place of masks and levels.
+"""The rows of a release, block by block, as text and numbers instead of masks and levels.
 
 =============  =================================================================================
 layout         columns
@@ -76,7 +76,7 @@ def rows_of(release: Release, texts: Texts = list) -> pa.RecordBatchReader:
 
 
 def blocks_of(classes: Cells | Profiles) -> Iterator[Block]:
-    """Yield rows, items and what is said; a code into `Cells.symbols` or `Profiles.ratings`."""
+    """Yield rows, items and contents; a code into `Cells.symbols` or `Profiles.ratings`."""
     yield from _of_profiles(classes) if isinstance(classes, Profiles) else _of_cells(classes)
 
 
@@ -96,7 +96,7 @@ def _of_profiles(profiles: Profiles) -> Iterator[Block]:
 
 
 def _contents(symbols: Symbols, texts: Texts) -> dict[str, pa.Array]:
-    """Return what each symbol says, column by column."""
+    """Return the content of each symbol, column by column."""
     import pyarrow as pa
 
     lowest, highest = rating_bounds(symbols)

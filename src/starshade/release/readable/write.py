@@ -58,12 +58,12 @@ class _Harmless:
 
 
 def format_of(path: Where, kind: str | None = None) -> str:
-    """Tell how a release is written at a path: as is said, or by the ending."""
+    """Return the format of a release file: as given, or by the ending."""
     kind = FORMATS.get(Path(path).suffix.lower()) if kind is None else kind
     if kind is None or kind not in FORMATS.values():
         raise ConfigError(
-            f"{path}: a release is written as {' or '.join(FORMATS.values())}",
-            advice=f"Name a file that ends with {' or '.join(FORMATS)}.",
+            f"{path}: a release is converted to {' or '.join(FORMATS.values())}",
+            advice=f"Name a file that ends in {' or '.join(FORMATS)}.",
         )
     return kind
 

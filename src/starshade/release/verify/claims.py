@@ -1,4 +1,4 @@
-"""The verifier's own judgement of each claim, and of whether it is one."""
+"""The verifier's own check of each claim, and of its form."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ VALUE_MODELS = frozenset(_PARAMETER_OF_VALUES)
 
 @dataclass(frozen=True)
 class Judged:
-    """What was counted for a claim, and whether it holds."""
+    """The figures counted for a claim, and whether it holds."""
 
     verified: dict[str, float | int]
     holds: bool
 
     def agrees(self, stated: dict[str, Any]) -> bool:
-        """Tell whether figures that a claim states are these, no more and no fewer.
+        """Return whether a claim states exactly these figures.
 
-        How far sets were counted depends on whether the original is at hand, and is left aside.
+        How far sets were counted depends on whether the original is available; it is ignored.
         """
         own, others = dict(self.verified), dict(stated)
         for each in (own, others):
@@ -60,19 +60,19 @@ class Judged:
 
 
 def name_of(claim: dict[str, Any]) -> str:
-    """Return a text by which equal claims are found again."""
+    """Return a key that equal claims share."""
     return json.dumps([claim["model"], claim["parameters"]], sort_keys=True)
 
 
 def check_claim(claim: Any) -> None:
-    """Check that a claim says what it claims, before anything is counted."""
+    """Check the form of a claim, before anything is counted."""
     if not isinstance(claim, dict) or set(claim) != {"model", "parameters", "verified"}:
-        raise Failed("release.json", "a claim has fields missing or unknown")
+        raise Failed("release.json", "a claim has missing or unknown keys")
     parameters = claim["parameters"]
     if not isinstance(parameters, dict) or type(parameters.get("k", 1)) is not int:
-        raise Failed("release.json", "a claim whose k is no whole number")
+        raise Failed("release.json", "a claim has a k that is not a whole number")
     if any(isinstance(v, (int, float)) and not abs(v) < 2**63 for v in parameters.values()):
-        raise Failed("release.json", "a claim with a number beyond all data")
+        raise Failed("release.json", "a claim has a number out of range")
     model = claim["model"] if isinstance(claim["model"], str) else ""
     if model in _PARAMETERS:
         _check_near(model, parameters)
@@ -82,36 +82,36 @@ def check_claim(claim: Any) -> None:
         set(parameters) != _PARAMETERS_OF_PROFILES[model]
         or any(type(v) is not int or v < 1 for v in parameters.values())
     ):
-        raise Failed("release.json", f"a claim of {model} that asks for something else")
+        raise Failed("release.json", f"a claim of {model} has other parameters than the model")
 
 
 def _check_of_values(model: str, parameters: dict[str, Any]) -> None:
     name = _PARAMETER_OF_VALUES[model]
     stated = set(parameters) - ({"missing"} if model == "l-diversity" else set())
     if stated != {name, "attribute"} or type(parameters["attribute"]) is not str:
-        raise Failed("release.json", f"a claim of {model} has parameters missing or unknown")
+        raise Failed("release.json", f"a claim of {model} has missing or unknown parameters")
     number = parameters[name]
     if type(number) not in (int, float) or not number >= (1 if name == "l" else 0):
-        raise Failed("release.json", f"a claim of {model} whose {name} is no such number")
+        raise Failed("release.json", f"a claim of {model} has a {name} out of range")
     if parameters.get("missing", "as-value") != "as-value":
-        raise Failed("release.json", f"a claim of {model} with an unknown reading of nulls")
+        raise Failed("release.json", f"a claim of {model} has an unknown rule for missing values")
 
 
 def _check_near(model: str, parameters: dict[str, Any]) -> None:
     lacking = _PARAMETERS[model] - set(parameters)
     if lacking or set(parameters) - _PARAMETERS[model] - {"sensitive"}:
-        raise Failed("release.json", f"a claim of {model} has parameters missing or unknown")
+        raise Failed("release.json", f"a claim of {model} has missing or unknown parameters")
     for name in ("eps", "l"):
         number = parameters.get(name, 0)
         if type(number) not in (int, float) or not math.isfinite(number) or number < 0:
-            raise Failed("release.json", f"a claim of {model} whose {name} is no distance")
+            raise Failed("release.json", f"a claim of {model} has a {name} that is not a distance")
     if parameters["nulls"] not in ("strict", "ignore", "zero"):
-        raise Failed("release.json", f"a claim of {model} with an unknown null rule")
+        raise Failed("release.json", f"a claim of {model} has an unknown null rule")
     keys = parameters.get("sensitive", [])
     if not isinstance(keys, list) or any(type(key) is not str for key in keys):
-        raise Failed("release.json", f"a claim of {model} whose sensitive items are no list")
+        raise Failed("release.json", f"a claim of {model} has sensitive items that are not a list")
     if len(set(keys)) < len(keys):
-        raise Failed("release.json", f"a claim of {model} that names a sensitive item twice")
+        raise Failed("release.json", f"a claim of {model} names a sensitive item twice")
 
 
 def judge_proximity(
@@ -122,15 +122,15 @@ def judge_proximity(
 ) -> Judged:
     """Count the balls of a claim of (k, ε) or (k, ε, l).
 
-    Sizes are counted up to k where only k is claimed: ``smallest_group_at_least``. Where every
+    Sizes are counted up to k where only k is claimed: ``smallest_class_at_least``. Where every
     ball is needed whole, `smallest_class` and `smallest_sd` are exact (the latter is absent
-    where nobody rated a sensitive item). `groups` of records, if given, are hints to where
+    where no record rates a sensitive item). `groups` of records, if given, are hints to where
     enough of a ball is to be found.
     """
     parameters = claim["parameters"]
     sensitive = [written.position.get(key, -1) for key in parameters.get("sensitive", [])]
     if -1 in sensitive:
-        raise Failed("claim", f"{claim['model']}: a sensitive item that is not among the items")
+        raise Failed("claim", f"{claim['model']}: a sensitive item is not among the items")
     open_items = [i for i in range(len(written.items)) if i not in sensitive]
     if not open_items:
         raise Failed("claim", f"{claim['model']}: every item is sensitive")
@@ -143,7 +143,7 @@ def judge_proximity(
     )
     if claim["model"] == "k-eps":
         least = _least(table, n, k, groups)
-        return Judged({"smallest_group_at_least": min(least, k)}, least >= k)
+        return Judged({"smallest_class_at_least": min(least, k)}, least >= k)
     points = points_of(table, n)
     ratings = [_ratings(rows.column(i), written) for i in sensitive]
     totals = ball_totals(points, _moments(points.of_record, ratings))
@@ -221,7 +221,7 @@ def judge_values(claim: dict[str, Any], written: Written, sensitive: list[str]) 
     """
     name = claim["parameters"]["attribute"]
     if name not in sensitive:
-        raise Failed("claim", f"{claim['model']}: an attribute that is not released as sensitive")
+        raise Failed("claim", f"{claim['model']}: the attribute is not released as sensitive")
     if not len(written.group_of_record):
         return Judged({}, False)
     values, numeric = _numbered(written, name)
@@ -276,7 +276,7 @@ _MOST_SETS = 2 * 10**6  # of three items and more
 
 
 def judge_diversity(claim: dict[str, Any], shown: Shown, original: Ratings | None) -> Judged:
-    """Count the fewest classes that show a set of 1…b items which somebody rated together.
+    """Count the fewest classes that show a set of 1…b items that one person rated.
 
     From the files alone the single items are counted, of those that some class shows; with the
     original, which tells what was rated, all sets. Where the classes show nearly everything, the

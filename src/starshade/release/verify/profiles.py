@@ -60,10 +60,10 @@ def walk_profiles(written: Written, private: Private | None, facts: dict[str, An
         raise Failed("release.json", "an unknown kind of profile")
     least = facts["config"].get("min_raters", 1)
     if type(least) is not int or least < 1:
-        raise Failed("release.json", "a min_raters that is no number of people")
+        raise Failed("release.json", "min_raters is not a number of people")
     settings = facts["config"].get("profile"), facts["config"].get("step")
     if facts["method"] == "predictive" and settings != (kind, facts["profile_step"]):
-        raise Failed("release.json", "the settings name another kind or step of profile")
+        raise Failed("release.json", "kind or step of profile differ from the settings")
     sizes = np.bincount(written.group_of_record)
     truth = None if private is None else _Truth(written, private, facts)
     times, packed = np.zeros(n_items, dtype=np.int64), list[NDArray[np.uint8]]()
@@ -75,7 +75,7 @@ def walk_profiles(written: Written, private: Private | None, facts: dict[str, An
         if not np.array_equal(group, np.arange(first, stop)):
             raise Failed("class order", "classes are not 0, 1, 2, …")
         if stop > len(sizes) or not np.array_equal(size, sizes[first:stop]):
-            raise Failed("count", "sizes are not those of the records")
+            raise Failed("count", "sizes differ from the records")
         if any(not a < b for a, b in zip([previous, *rows[:-1]], rows, strict=True) if a):
             raise Failed("class order", "two classes are equal or not sorted by content")
         if int(levels.max(initial=0)) > n_levels:
@@ -110,10 +110,10 @@ def _levels_of(facts: dict[str, Any]) -> int:
     step = facts["profile_step"]
     width = facts["scale"]["maximum"] - facts["scale"]["minimum"]
     if type(step) not in (int, float) or not 0 < step < sys.float_info.max:
-        raise Failed("release.json", "a profile step that is none")
+        raise Failed("release.json", "the profile step is not a positive number")
     steps: float = width / step
     if steps > 254.5 or abs(steps - round(steps)) > 1e-6 or (width and not round(steps)):
-        raise Failed("release.json", "a profile step that does not divide the scale into levels")
+        raise Failed("release.json", "the profile step does not divide the scale")
     return round(steps) + 1
 
 
@@ -182,16 +182,16 @@ class _Truth:
         if self.kind == "simple":
             enough = raters >= self.least
             if enough[~shown].any():
-                raise Failed("truth", "an original rating that its class does not show")
+                raise Failed("truth", "a class does not show an original rating")
             if self._away(cells, raters, place, rating, shown & enough):
-                raise Failed("truth", "a cell that is not the mean of those who rated it")
+                raise Failed("truth", "a cell is not the mean of its raters")
             self.invented += int(np.count_nonzero(shown & ~enough))
             return
         self.invented += int(np.count_nonzero((raters == 0) & shown))
         if self.kind == "padded":
             whole = raters.reshape(levels.shape) == sizes[:, None]
             if self._away(cells, raters, place, rating, whole.ravel()):
-                raise Failed("truth", "a cell that the whole class rated is not their mean")
+                raise Failed("truth", "a cell rated by the whole class is not its mean")
 
     def _away(
         self,
@@ -215,8 +215,8 @@ class _Truth:
         exact, whole = self.exact, max(self.shown, 1)
         fakes = any(claim["model"] == "diversity" for claim in self.facts["claims"])
         if self.kind == "simple" and self.invented and not fakes:
-            raise Failed("truth", "a cell that is not the mean of those who rated it")
+            raise Failed("truth", "a cell is not the mean of its raters")
         if self.kind is not None:
-            check_stated(exact.imputed_cells, self.invented / whole, "is invented")
+            check_stated(exact.imputed_cells, self.invented / whole, "imputed")
         if self.kind in ("padded", "simple"):
-            check_stated(exact.single_rater_cells, self.single / whole, "rests on one rater")
+            check_stated(exact.single_rater_cells, self.single / whole, "with one rater")

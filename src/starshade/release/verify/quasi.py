@@ -1,10 +1,10 @@
 """The verifier's own reading of generalized personal attributes, and their check by the truth.
 
-A quasi-identifier says the same of every record of a class: a range and whether null is possible,
-or the list of what occurs. A range runs between edges of bands that k people share, the nearest
-ones that hold its members. A list says of the members no less and no more, but where the settings
-name a hierarchy of the attribute, and then all values of a name that k people share. Where they
-name a recipe (`starshade.release.personal.recipe`), a member's value is its first name.
+A quasi-identifier is the same for every record of a class: a range and whether null is possible,
+or the list of values. A range runs between edges of bands that k people share, the nearest ones
+that hold its members. A list holds the members' values exactly; with a hierarchy in the settings,
+all values of a name that k people share. With a recipe (`starshade.release.personal.recipe`), a
+member's value is its first name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RANGE = "struct<low: double, high: double, null: bool>"
 _LISTS = ("list<element: string>", "list<item: string>")
 _BANDS = 20
 
-#: what a class says of one attribute: (is range, low, high, null), a range of nulls alone being
+#: what a class states of one attribute: (is range, low, high, null), a range of nulls alone being
 #: none, or a pair (is text, text) for each value
 Stated = tuple[Any, ...]
 
@@ -43,31 +43,31 @@ def declared(facts: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Return the quasi-identifiers and sensitive attributes that ``release.json`` names."""
     names = [facts.get("quasi_identifiers", []), facts.get("sensitive_attributes", [])]
     if any(not isinstance(n, list) or any(type(name) is not str for name in n) for n in names):
-        raise Failed("release.json", "names of personal attributes that are none")
+        raise Failed("release.json", "names of personal attributes are not a list of texts")
     quasi, sensitive = names
     if facts["attributes"] != "generalized":
         if quasi or sensitive:
-            raise Failed("release.json", "quasi-identifiers of a release that has none")
+            raise Failed("release.json", "quasi-identifiers in a release without any")
         return [], []
     both = [*quasi, *sensitive]
     if not both or len(set(both)) < len(both) or both != facts["attribute_columns"]:
         raise Failed("forbidden column", "personal attributes other than those declared")
     if facts["layout"] != "generalized":
-        raise Failed("release.json", "generalized attributes of records that differ")
+        raise Failed("release.json", "generalized attributes on this layout")
     return quasi, sensitive
 
 
 def read_quasi(written: Written, quasi: list[str], sensitive: list[str]) -> list[Stated]:
-    """Read what each class says of the quasi-identifiers, in a form that compares as it is sorted.
+    """Read the quasi-identifiers of each class, in a form that compares as it is sorted.
 
-    Returns: of each quasi-identifier what it says; empty without any.
+    Returns: the content of each quasi-identifier; empty without any.
     """
     table = written.attributes
     if (quasi or sensitive) and table.column_names != [*quasi, *sensitive]:
         raise Failed("forbidden column", "personal attributes other than those declared")
     for name in sensitive:
         if str(table.schema.field(name).type) not in ("double", "string"):
-            raise Failed("columns", "a sensitive attribute that is neither number nor text")
+            raise Failed("columns", "a sensitive attribute is neither number nor text")
     first = np.flatnonzero(np.diff(written.group_of_record, prepend=-1))
     columns = []
     for name in quasi:
@@ -85,7 +85,7 @@ def read_quasi(written: Written, quasi: list[str], sensitive: list[str]) -> list
 def _range(content: dict[str, Any] | None) -> Stated:
     """Read (is range, low, high, null); a class of nulls alone is below all others."""
     if content is None or content["null"] is None:
-        raise Failed("quasi-identifiers", "a record that says nothing")
+        raise Failed("quasi-identifiers", "a record without content")
     low, high, null = content["low"], content["high"], content["null"]
     if low is None and high is None and null:
         return (False, 0.0, 0.0, True)
@@ -98,7 +98,7 @@ def _values(content: list[str | None] | None) -> Stated:
     """Read the values as pairs that compare: null, then texts by code point."""
     pairs = tuple((value is not None, value or "") for value in content or ())
     if not pairs or any(not a < b for a, b in pairwise(pairs)):
-        raise Failed("quasi-identifiers", "a list of values that is empty or not sorted")
+        raise Failed("quasi-identifiers", "a list of values is empty or not sorted")
     return pairs
 
 
@@ -108,7 +108,7 @@ def check_quasi(
     facts: dict[str, Any],
     truth: Private,
 ) -> None:
-    """Check that each class says of its members' own attributes what it has to, and no more.
+    """Check that each class states its members' attributes correctly, and no more.
 
     `stated`: as `read_quasi` returns it. `facts`: ``release.json``, checked by `declared`.
     `truth`: with its `original`.
@@ -118,7 +118,7 @@ def check_quasi(
     people, joined = truth.original.attributes, _joined(facts, truth)
     for place, name in enumerate(facts.get("quasi_identifiers", [])):
         if people is None or name not in people.column_names:
-            raise Failed("forbidden column", "an attribute that the original lacks")
+            raise Failed("forbidden column", "an attribute is not in the original")
         entries, k = [entry[place] for entry in stated], claimed_k(facts)
         if str(written.attributes.schema.field(name).type) == _RANGE:
             _check_ranges(entries, people.column(name), class_of_user, k)
@@ -127,18 +127,18 @@ def check_quasi(
 
 
 def after_recipes(truth: Private, facts: dict[str, Any]) -> Private:
-    """Return the people as finely as the owner's recipes let them be told, and what joins them."""
+    """Return the people as the owner's recipes coarsen them, and what joins them."""
     told, original = truth.config.get("attribute_hierarchies", {}), truth.original
     texts = {name: text for name, text in dict(told).items() if isinstance(text, str)}
     if not texts or original is None or original.attributes is None:
         return truth
     recipes = {name: recipe for name, text in texts.items() if (recipe := recipe_of(text))}
     if recipes.keys() < texts.keys() or not texts.keys() <= set(original.attributes.column_names):
-        raise Failed("config", "a recipe that is none, or of an attribute that the original lacks")
+        raise Failed("config", "a recipe is invalid, or its attribute is not in the original")
     try:
         people, rows = coarsened(original.attributes, recipes, claimed_k(facts))
     except ConfigError:
-        raise Failed("config", "a recipe that cannot read its attribute") from None
+        raise Failed("config", "a recipe cannot read its attribute") from None
     lines = {name: [(value, *names) for value, names in each] for name, each in rows.items()}
     config = {**truth.config, "attribute_hierarchies": {**told, **lines}}
     return replace(truth, original=original.annotate(attributes=people), config=config)
@@ -154,7 +154,7 @@ def _joined(facts: dict[str, Any], truth: Private) -> dict[str, list[Sequence[st
             for name in named
         }
     except (AttributeError, KeyError, TypeError):
-        raise Failed("config", "a hierarchy of an attribute that the owner does not have") from None
+        raise Failed("config", "the owner has no hierarchy of an attribute") from None
 
 
 def _check_ranges(
@@ -163,7 +163,7 @@ def _check_ranges(
     try:
         own = np.array([np.nan if v is None else float(v) for v in column.to_pylist()])
     except (TypeError, ValueError):
-        raise Failed("truth", "a range for an attribute that is no number") from None
+        raise Failed("truth", "a range for an attribute that is not a number") from None
     missing = np.isnan(own)
     there, values = owner[~missing], own[~missing]
     low, high = (np.array([entry[end] for entry in entries], dtype=np.float64) for end in (1, 2))
@@ -175,15 +175,15 @@ def _check_ranges(
         members_of[c].append(value)
     for entry, members in zip(entries, members_of, strict=True):
         if entry[0] != bool(members):
-            raise Failed("truth", "a range of nobody's values")
+            raise Failed("truth", "a range that holds no value of its class")
         if members and entry[1] != edges[bisect_right(edges, min(members)) - 1]:
-            raise Failed("truth", "a range from another edge than the nearest that k people share")
+            raise Failed("truth", "a range does not start at the nearest edge that k people share")
         if members and entry[2] != edges[bisect_right(edges, max(members))]:
-            raise Failed("truth", "a range to another edge than the nearest that k people share")
+            raise Failed("truth", "a range does not end at the nearest edge that k people share")
     possible = np.array([entry[3] for entry in entries], dtype=np.bool_)
     some = np.bincount(owner[missing], minlength=len(entries)) > 0
     if (some != possible).any():
-        raise Failed("truth", "a missing attribute that is not told, or told of nobody")
+        raise Failed("truth", "a missing attribute is not stated, or stated without one")
 
 
 def _edges(values: list[float], k: int) -> list[float]:
@@ -222,9 +222,9 @@ def _check_values(
         if members - entry:
             raise Failed("truth", "a personal attribute outside its list of values")
         if (False, "") in entry - members:
-            raise Failed("truth", "a missing attribute that is told of nobody")
+            raise Failed("truth", "a missing attribute is stated, but no member lacks it")
         if entry != (members if hierarchy is None else _node(members, hierarchy, people, k)):
-            raise Failed("truth", "a list with a value of nobody in its class")
+            raise Failed("truth", "a list with a value that no member has")
 
 
 def _node(

@@ -33,7 +33,7 @@ def least_raters(facts: dict[str, Any], people: int) -> int:
     if type(support) is int and support >= 0:
         return support
     if not isinstance(support, str) or not re.fullmatch(r"\d{1,3}(\.\d{1,12})?%", support):
-        raise Failed("rare items", "an item support that is neither a number nor a percentage")
+        raise Failed("rare items", "item support is neither a number nor a percentage")
     return ceil(Fraction(support.removesuffix("%")) * people / 100)
 
 
@@ -111,7 +111,7 @@ def _of_ranges(entries: list[Any], sizes: list[int], own: list[Any] | None) -> l
 
 
 def _closed(entries: list[Any]) -> str:
-    """Say that ranges tell the lowest or the highest value of all, or an edge beyond it."""
+    """Return a warning if ranges reveal the lowest or highest value, or an edge beyond it."""
     ranges = [t for t in entries if t[0]]
     if not ranges or (min(t[1] for t in ranges) == -np.inf and max(t[2] for t in ranges) == np.inf):
         return ""

@@ -82,12 +82,12 @@ def read_ratings_of(written: Written) -> RatingRows:
             raise Failed("columns", "cells.parquet: a null")
         group, record = (batch.column(c).to_numpy().astype(np.int64) for c in names[:2])
         if len(record) and not 0 <= record.min() <= record.max() < n:
-            raise Failed("cells", "a record that is not listed")
+            raise Failed("cells", "a record is not listed")
         if not np.array_equal(written.group_of_record[record], group):
-            raise Failed("cells", "a record in another class than records.parquet says")
+            raise Failed("cells", "a record is in another class than in records.parquet")
         item = written.positions(batch.column("item"))
         if (item < 0).any():
-            raise Failed("cells", "an item that is not listed")
+            raise Failed("cells", "an item is not listed")
         place = record * n_items + item
         if (np.diff(place, prepend=last) <= 0).any():
             raise Failed("cell order", "records, or items within a record, do not ascend")
@@ -109,7 +109,7 @@ def _levels(batch: pa.RecordBatch, written: Written) -> NDArray[np.float64]:
     for mask in coded.dictionary.to_pylist():
         bits = int.from_bytes(mask, "little")
         if bits & (bits - 1) or not 1 < bits < 1 << (written.n_levels + 1):
-            raise Failed("cells", "a mask that is not one single rating of the scale")
+            raise Failed("cells", "a mask is not a single rating of the scale")
         levels.append(float(bits.bit_length() - 1))
     return np.asarray(np.array(levels, dtype=np.float64)[coded.indices.to_numpy()])
 
@@ -118,12 +118,12 @@ def _reals(batch: pa.RecordBatch, written: Written) -> NDArray[np.float64]:
     values = batch.column("values")
     lengths = values.value_lengths().fill_null(0).to_numpy()
     if (lengths != 1).any() or batch.column("null").true_count:
-        raise Failed("cells", "a cell that is not one single rating")
+        raise Failed("cells", "a cell is not a single rating")
     flat = values.flatten()
     ratings = flat.to_numpy(zero_copy_only=False).astype(np.float64)
     inside = (ratings >= written.minimum - _SLACK) & (ratings <= written.maximum + _SLACK)
     if flat.null_count or not inside.all():
-        raise Failed("cells", "a rating that is not on the scale")
+        raise Failed("cells", "a rating is not on the scale")
     return np.asarray(ratings)
 
 
@@ -139,7 +139,7 @@ def check_classes(rows: RatingRows, written: Written) -> None:
         differs = block[1:] != block[:-1]
         some = differs.any(axis=1) if block.shape[1] else np.zeros(len(block) - 1, np.bool_)
         if not np.array_equal(some, np.diff(group[start : start + len(block)]) == 1):
-            raise Failed("classes", "equal records apart, or different ones together")
+            raise Failed("classes", "equal records in different classes, or different ones in one")
         pair = np.flatnonzero(some)
         where = differs[pair].argmax(axis=1) if len(pair) else pair
         if (block[pair + 1, where] < block[pair, where]).any():
@@ -166,12 +166,12 @@ def check_changes(
         true = _true_rows(original, user[start : start + len(shown)], written)
         where = slice(None) if exact else sensitive
         if not _equal(shown[:, where], true[:, where]):
-            what = "a rating changed by a method that changes none" if exact else "a sensitive one"
-            raise Failed("truth", what + ("" if exact else " changed"))
+            what = "by a method that changes none" if exact else "of a sensitive item"
+            raise Failed("truth", f"a rating changed {what}")
         invented += int((np.isnan(true) & ~np.isnan(shown)).sum())
     share = invented / max(len(rows.item), 1)
     if not exact:
-        check_stated(private.exact.imputed_cells, share, "is invented")
+        check_stated(private.exact.imputed_cells, share, "imputed")
     check_attributes(written.attributes, original.attributes, private.link.record)
     check_rare(original, facts, left_out(private))
 

@@ -46,7 +46,7 @@ class Failed(Exception):  # noqa: N818 - never leaves the verifier
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """What stands in the files, cells excepted.
+    """The content of the files, cells excepted.
 
     `n_levels`: 0 on a real scale. `group_of_record` (records,). `attributes`: released personal
     attributes by record; without columns where there are none.
@@ -142,7 +142,7 @@ def _lister(written: Written, hierarchy: Any) -> Callable[[Cell, int], bool]:
         is_range = cell[0] == 1.0
         if hierarchy == "fixed-intervals":
             if not (_on_tenths(written, cell) if is_range else _whole_tenths(written, cell)):
-                raise Failed("intervals", "one that does not end on the grid of the scale")
+                raise Failed("intervals", "an end is not on the grid of the scale")
             return False
         values = 0 if is_range else len(cell) - 1
         if values == size and (values <= 2 or hierarchy in (None, "ndgh")):
@@ -206,7 +206,7 @@ def _rows(written: Written) -> Iterator[tuple[int, list[tuple[int, Cell]]]]:
         for group, key, *content in zip(*columns, strict=True):
             item = written.position.get(key, -1)
             if item < 0:
-                raise Failed("cells", "an item that is not listed")
+                raise Failed("cells", "an item is not listed")
             if group != current:
                 if group < current:
                     raise Failed("cell order", "classes do not ascend")
@@ -247,7 +247,7 @@ def read_mask(written: Written) -> Callable[..., Cell]:
         if cell is None:
             bits = int.from_bytes(mask, "little")
             if bits >> (written.n_levels + 1) or bits <= 1:
-                raise Failed("cells", "a mask that is empty, null alone or beyond the scale")
+                raise Failed("cells", "a mask is empty, null only or beyond the scale")
             members = [_NULL] if bits & 1 else []
             members += [float(j) for j in range(1, written.n_levels + 1) if bits >> j & 1]
             cell = known[mask] = (0.0, *members)
@@ -264,10 +264,10 @@ def read_real(written: Written) -> Callable[..., Cell]:
             if low is None or high is None or not low <= high:
                 raise Failed("cells", "a range without ends")
             if null != (low < written.minimum - _SLACK) or high < written.minimum - _SLACK:
-                raise Failed("cells", "a range that misstates null")
+                raise Failed("cells", "the null flag of a range is wrong")
             return (1.0, low, high, float(null))
         if not values or any(not a < b for a, b in pairwise(values)):
-            raise Failed("cells", "a list of values that is empty or not sorted")
+            raise Failed("cells", "a list of values is empty or not sorted")
         return (0.0, _NULL, *values) if null else (0.0, *values)
 
     return read
@@ -299,13 +299,13 @@ def require_columns(
         raise Failed("files", f"{name} cannot be read as Parquet") from None
     names = tuple(schema.names)
     if names[: len(columns)] != columns or (len(names) > len(columns) and not more):
-        raise Failed("forbidden column", f"{name} has columns missing or unknown")
+        raise Failed("forbidden column", f"{name} has missing or unknown columns")
     for column in columns:
         kind = str(schema.field(column).type)
         if not kind.startswith(_TYPES[column]):
             raise Failed("columns", f"{name}: {column} is of type {kind}")
     if notes:
-        raise Failed("metadata", f"{name} carries notes of its own")
+        raise Failed("metadata", f"{name} carries extra metadata")
 
 
 def _check_attribute_order(attributes: pa.Table, group: NDArray[np.int64]) -> None:

@@ -107,7 +107,7 @@ def _check_rows(
             raise _wrong(place, "rows are missing")
         for key, values in said.keys.items():
             if not np.array_equal(table.column(key).to_numpy(), values):
-                raise _wrong(place, f"other rows, or in another order ({key})")
+                raise _wrong(place, f"other rows, or another order ({key})")
         for column in columns[2:]:
             if column in ("item", "name"):
                 of = said.item
@@ -115,7 +115,7 @@ def _check_rows(
             else:
                 of, wanted = said.code, [_value(column, may) for may in said.may]
             if _differs(table.column(column), of, wanted):
-                other = "other rows, or in another order" if column == "item" else "another value"
+                other = "other rows, or another order" if column == "item" else "another value"
                 raise _wrong(place, f"{other} ({column})")
     if rows.take(1).num_rows:
         raise _wrong(place, "more rows")
@@ -167,7 +167,7 @@ def _check_lines(place: Path, lines: Iterator[bytes]) -> int:
                 rows += 1
                 found = file.read(len(line))
                 if found != line:
-                    what = "another row or value, or one in another spelling"
+                    what = "another row, value or spelling"
                     raise _wrong(place, f"{what if found else 'rows are missing'} (line {number})")
                 number += line.count(b"\n")
             if file.read(1):
@@ -220,14 +220,14 @@ def _read(place: Path, columns: list[str], written: Written) -> Iterator[pa.Reco
             stored, schema = open_texts(file, place.name, ReleaseError)
             told = [(field.name, str(field.type)) for field in schema]
             if told != [(name, types[name]) for name in columns] or stored.metadata.metadata:
-                raise _wrong(place, "other columns, or notes of its own")
+                raise _wrong(place, "other columns, or extra metadata")
             yield pa.RecordBatch.from_pylist([], schema=stored.schema_arrow)
             for batch in stored.iter_batches(2**16):
                 if any(column.null_count for column in batch.columns):
                     raise _wrong(place, "an empty cell")
                 yield batch
     except (OSError, pa.ArrowException):
-        raise _wrong(place, "it cannot be read as it was written") from None
+        raise _wrong(place, "it cannot be read") from None
 
 
 def _exact(written: Written, facts: dict[str, Any]) -> Iterator[_Said]:
@@ -346,4 +346,4 @@ def _harmless(text: str) -> str:
 
 
 def _wrong(place: Path, what: str) -> Failed:
-    return Failed("readable table", f"{place.name} does not say what the exact files say: {what}")
+    return Failed("readable table", f"{place.name} contradicts the exact files: {what}")

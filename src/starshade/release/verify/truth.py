@@ -50,15 +50,15 @@ def check_truth(
     raters = _count_raters(original, class_of_user, place, inside, n_items)
     sizes = np.bincount(class_of_user)
     if (raters[~null] < sizes[owner[~null]]).any():
-        raise Failed("truth", "an original null outside its cell")
+        raise Failed("truth", "an original null is outside its cell")
     invented = int((raters == 0).sum())
     check_attributes(written.attributes.drop_columns(quasi), original.attributes, record)
     if len(private.forgotten):
         return  # what they rated is in cells, and is known no more
     if facts["imputed_cells"] is not None:
-        check_stated(private.exact.imputed_cells, invented / max(len(raters), 1), "is invented")
+        check_stated(private.exact.imputed_cells, invented / max(len(raters), 1), "imputed")
     elif invented:
-        raise Failed("truth", "a cell that nobody of its class rated")
+        raise Failed("truth", "a cell without a rating of its class")
     check_rare(original, facts, left_out(private))
 
 
@@ -66,16 +66,16 @@ def check_link(written: Written, private: Private) -> Ratings:
     """Check that users and records correspond; return the original table."""
     original = private.original
     if original is None:
-        raise Failed("truth", "no original at hand")
+        raise Failed("truth", "no original given")
     n, record = len(written.group_of_record), private.link.record
     once = len(np.unique(record)) == original.n_users == len(record) == n - private.nobodys
     if not once or record.min(initial=0) < 0 or record.max(initial=-1) >= n:
         raise Failed("link", "users and records do not correspond one to one")
     invented = 0 if private.chain is None else len(private.chain.invented)
     if invented != (private.exact.dummy_records or 0):
-        raise Failed("link", "another number of records that are nobody's than said")
+        raise Failed("link", "the number of dummy records is not the one stated")
     if list(original.items) != list(written.items):
-        raise Failed("items", "not those of the table that was anonymized")
+        raise Failed("items", "not those of the anonymized table")
     return original
 
 
@@ -99,9 +99,9 @@ def _count_raters(
         present = cell < len(place)
         present[present] = place[cell[present]] == wanted[present]
         if not present.all():
-            raise Failed("truth", "an original rating without a cell")
+            raise Failed("truth", "an original rating has no cell")
         if not inside(cell, original.levels[original.codes[a:b]]).all():
-            raise Failed("truth", "an original rating outside its cell")
+            raise Failed("truth", "an original rating is outside its cell")
         raters += np.bincount(cell, minlength=len(place))
         start = stop
     return raters
@@ -150,11 +150,11 @@ def check_attributes(
     """Each record's released attributes are those of the user it is linked to."""
     for name in released.column_names:
         if original is None or name not in original.column_names:
-            raise Failed("forbidden column", "an attribute that the original lacks")
+            raise Failed("forbidden column", "an attribute is not in the original")
         values = released.column(name).take(record).to_pylist()
         truth = [None if v != v else v for v in original.column(name).to_pylist()]
         if values != truth:
-            raise Failed("truth", "a personal attribute that is not the user's")
+            raise Failed("truth", "a personal attribute is not the user's")
 
 
 def left_out(private: Private) -> int:
@@ -177,17 +177,17 @@ def check_raters(
     """Check the same of items that so many of the released people rated."""
     k = claimed_k(facts, otherwise=0)
     if facts["rare_items"] != "keep" and raters.min(initial=k) < k:
-        raise Failed("rare items", f"an item rated by fewer than {k} users")
+        raise Failed("rare items", f"an item has fewer than {k} raters")
     # the item support is that of all people, those left out among them
     least = least_raters(facts, people + left)
     if raters.min(initial=least) + left < least:
-        raise Failed("rare items", f"an item rated by fewer than {least} users")
+        raise Failed("rare items", f"an item has fewer than {least} raters")
 
 
 def check_stated(stated: float | None, found: float, what: str) -> None:
-    """Check that the owner knows the share that is found."""
+    """Check that the owner's share is the one counted."""
     if stated is None or abs(stated - found) > 1e-12:
-        raise Failed("truth", f"another share of cells {what} than said")
+        raise Failed("truth", f"the share of cells {what} is not the one stated")
 
 
 class People:
@@ -201,7 +201,7 @@ class People:
         self._parts = list(private.parts())
         invented = 0 if private.chain is None else len(private.chain.invented)
         if invented != (private.exact.dummy_records or 0):
-            raise Failed("link", "another number of records that are nobody's than said")
+            raise Failed("link", "the number of dummy records is not the one stated")
         if np.count_nonzero(seen) != len(seen) - private.nobodys:
             raise Failed("link", "users and records do not correspond one to one")
         n_classes = int(written.group_of_record.max(initial=-1)) + 1
@@ -212,7 +212,7 @@ class People:
         """Mark the records of a part; return its users in the order of their records."""
         items, record = part.ratings.items, part.record
         if [items[i] for i in np.flatnonzero(part.item >= 0).tolist()] != list(written.items):
-            raise Failed("items", "not those of the table that was anonymized")
+            raise Failed("items", "not those of the anonymized table")
         users = np.argsort(record)  # those without a record first
         own = record[users][int(np.count_nonzero(record < 0)) :]
         if own.max(initial=-1) >= len(seen) or (np.diff(own) == 0).any() or seen[own].any():
@@ -222,7 +222,7 @@ class People:
             row, column, _ = ratings_of(part.ratings, some)
             item = part.item[column]
             if (record[some][row[item >= 0]] < 0).any():
-                raise Failed("truth", "somebody without a record rated what is released")
+                raise Failed("truth", "a user without a record rated a released item")
             self.raters += np.bincount(item[item >= 0], minlength=len(self.raters))
         return users
 

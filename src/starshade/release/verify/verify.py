@@ -1,10 +1,11 @@
 """The independent verifier: reads what was written and counts everything again.
 
-Apart from the checksum of ``release.json``, the bands of a share and the bound on texts it shares
-no code with what builds, checks, writes and reads releases: plain PyArrow, Python and NumPy, its
-own reading of the masks, its own comparison of rows. What it finds is what a release may claim. A
-check that fails on a release that was just written is a bug of ours (`InternalError`); on a folder
-found on disk it is damage (`ReleaseError`). Messages name checks and counts, never ids.
+Apart from the checksum and the earlier keys of ``release.json``, the bands of a share and the bound
+on texts it shares no code with what builds, checks, writes and reads releases: plain PyArrow,
+Python and NumPy, its own reading of the masks, its own comparison of rows. A release may claim only
+what it counts. A check that fails on a release that was just written is a bug of ours
+(`InternalError`); on a folder read from disk it is damage (`ReleaseError`). Messages name checks
+and counts, never ids.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from starshade.checksum import parse, without_checksum
 from starshade.errors import InternalError, ReleaseError
 from starshade.progress import announced
 from starshade.release.band import Band, Exact
+from starshade.release.earlier import release_facts
 from starshade.release.verify.claims import (
     PROXIMITY_MODELS,
     VALUE_MODELS,
@@ -51,7 +53,7 @@ _KEYS = (
     "format starshade method config layout audience lineage scale profile_step records items "
     "classes users_without_rating rare_items_dropped rare_items attributes "
     "attribute_columns claims imputed_cells users_rating_disclosed users_rating_exists files "
-    "checksum users_deleted"
+    "users_deleted"
 )
 # fields of releases with generalized attributes, of profiles, and of those that continue others
 _SOME = {
@@ -75,12 +77,12 @@ _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", 
 
 @dataclass(frozen=True)
 class Counted:
-    """What the verifier counted on the Parquet files.
+    """The verifier's counts on the Parquet files.
 
     `users_rating_disclosed`, `users_exact_values_listed`, `users_rating_exists`: shares in [0, 1];
     None on layout "profile", to which they do not apply. `records_alone_with_sensitive`: likewise;
     None without sensitive attributes. `few_have`: released attributes with values that fewer than
-    k people have, and how many, in words. `judged`: what was found of each claim that asks for
+    k people have, and how many, as text. `judged`: what was found of each claim that asks for
     more than equal records, by `name_of`.
     """
 
@@ -106,7 +108,7 @@ class Counted:
         return judged.verified
 
     def judge(self, claim: dict[str, Any]) -> Judged:
-        """Return what was found of a claim; one that was not counted does not hold."""
+        """Return the figures of a claim; one that was not counted does not hold."""
         if claim["model"] in ("k-anonymity", "review-graph"):
             k = claim["parameters"].get("k")
             holds = k is not None and self.smallest_class >= k
@@ -116,7 +118,7 @@ class Counted:
 
 @announced("counting what was written")
 def recount(folder: Path, facts: dict[str, Any], private: Private | None = None) -> Counted:
-    """Count a folder's Parquet files again, against the truth where it is at hand.
+    """Count a folder's Parquet files again, against the original if given.
 
     `facts`: what ``release.json`` says or is about to say. `private`: with its `original`, every
     original cell is checked to lie inside its generalized one. Its `groups` say where to look
@@ -132,7 +134,7 @@ def recount(folder: Path, facts: dict[str, Any], private: Private | None = None)
 
 
 def check_folder(folder: Path, counted: Counted) -> None:
-    """Check that ``release.json`` says what was counted, and the hashes of all other files."""
+    """Check that ``release.json`` states what was counted, and the hashes of all other files."""
     try:
         facts = _read_facts(folder)
         _check_facts(folder, facts, counted)
@@ -142,14 +144,14 @@ def check_folder(folder: Path, counted: Counted) -> None:
 
 
 def check_tables(folder: Path, facts: dict[str, Any]) -> dict[str, int]:
-    """Check that the readable tables of a folder say what its exact files say.
+    """Check the readable tables of a folder against its exact files.
 
     `facts`: as ``release.json`` says them. Returns: name of each table → rows.
 
     Raises
     ------
     ReleaseError
-        A table says something else, or cannot be read.
+        A table contradicts them, or cannot be read.
     """
     if not any((folder / name).exists() for name in READABLE):
         return {}
@@ -176,7 +178,7 @@ def count_folder(folder: Path, facts: dict[str, Any]) -> Counted:
 
 @contextmanager
 def _refused() -> Iterator[None]:
-    """Turn what a stranger's folder may lead to into an error with the name of the check."""
+    """Turn errors that a damaged folder may cause into one with the name of the check."""
     import pyarrow as pa
 
     try:
@@ -184,11 +186,11 @@ def _refused() -> Iterator[None]:
     except Failed as failure:
         raise ReleaseError(str(failure)) from None
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError):
-        raise ReleaseError("files: a table cannot be read as it was written") from None
+        raise ReleaseError("files: a table cannot be read") from None
 
 
 def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
-    """Verify a release found on disk.
+    """Verify a release on disk.
 
     `private`: the owner's facts; with its `original` the cells are checked against the truth.
     Returns: ``records, classes, items, smallest_class, users_rating_disclosed,
@@ -205,7 +207,7 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
     except ReleaseError as error:
         raise ReleaseError(
             f"{path}: not the release that starshade wrote: {error.message}",
-            advice="Ask its owner for a whole copy.",
+            advice="Ask its owner for an intact copy.",
         ) from None
     claims = [{**claim, **vars(counted.judge(claim))} for claim in facts["claims"]]
     found = (*("records", "classes", "items", "smallest_class"), *_SHARES, "few_have")
@@ -293,15 +295,15 @@ def _count(folder: Path, facts: dict[str, Any], private: Private | None) -> tupl
 
 
 def _check_bands(facts: dict[str, Any], private: Private | None, written: Written) -> None:
-    """Check that what is told in bands is, and in those of the owner's exact figures."""
+    """Check that bands are bands, and fit the owner's exact figures."""
     known = None if private is None else private.exact
     bands = (known or Exact()).bands(len(written.group_of_record), len(written.items))
     for name in bands:
         stated = facts.get(name)
         if stated not in (*get_args(Band), *([None] if name in _PERHAPS else [])):
-            raise Failed("band", f"{name}: no band is said")
+            raise Failed("band", f"{name}: not a band")
         if known is not None and stated != bands[name]:
-            raise Failed("band", f"{name}: {stated} said, {bands[name]} is true")
+            raise Failed("band", f"{name}: {stated} stated, {bands[name]} true")
 
 
 def _share(
@@ -315,13 +317,15 @@ def _share(
 def _read_facts(folder: Path) -> dict[str, Any]:
     try:
         if any(entry.is_symlink() or not entry.is_file() for entry in folder.iterdir()):
-            raise Failed("files", "one is a link or otherwise no regular file")
+            raise Failed("files", "one is not a regular file (a link or similar)")
         facts = parse((folder / "release.json").read_bytes())
-        if not isinstance(facts, dict) or set(facts) - _SOME != set(_KEYS.split()):
-            raise Failed("release.json", "has fields missing or unknown")
-        facts = without_checksum(facts)
+        if not isinstance(facts, dict):
+            raise Failed("release.json", "it is not a JSON object")
+        facts = release_facts(without_checksum(facts))
+        if set(facts) - _SOME != set(_KEYS.split()):
+            raise Failed("release.json", "keys are missing or unknown")
         if not isinstance(facts["config"], dict):
-            raise Failed("release.json", "settings that are none")
+            raise Failed("release.json", "the settings are not an object")
         _check_config(facts["config"])
     except (OSError, ValueError, RecursionError):
         raise Failed("release.json", "cannot be read") from None
@@ -347,7 +351,7 @@ def _check_figures(facts: dict[str, Any], counted: Counted) -> None:
     """Check that counts, shares, settings and attributes are those that were counted."""
     for name in ("records", "classes", "items"):
         if facts[name] != getattr(counted, name):
-            raise Failed("count", f"{name}: {facts[name]} said, {getattr(counted, name)} found")
+            raise Failed("count", f"{name}: {facts[name]} stated, {getattr(counted, name)} counted")
     for name in _SHARES:
         if name == "users_exact_values_listed" and name not in facts:
             continue
@@ -359,9 +363,9 @@ def _check_figures(facts: dict[str, Any], counted: Counted) -> None:
     for claim in facts["claims"]:
         for name, value in claim["parameters"].items():
             if name != "k" and facts["config"].get(name, value) != value:  # of k an audit speaks
-                raise Failed("config", f"another {name} than that of {claim['model']}")
+                raise Failed("config", f"{name} differs from the claim of {claim['model']}")
     if (facts["attributes"] == "exact") != (facts["audience"] == "query"):
-        raise Failed("audience", f"attributes {facts['attributes']} for {facts['audience']}")
+        raise Failed("audience", f"attributes {facts['attributes']} do not fit {facts['audience']}")
     if facts["attributes"] == "none" and counted.attribute_columns:
         raise Failed("forbidden column", "personal attributes in a release without any")
 
@@ -386,10 +390,10 @@ def _check_claims(facts: dict[str, Any], counted: Counted) -> None:
 
 
 def _check_counts(facts: dict[str, Any], counted: Counted) -> None:
-    """Check that what a claim says was counted is what is counted now, if it still holds."""
+    """Check that a claim states the figures counted now, if it still holds."""
     for claim in facts["claims"]:
         judged = counted.judge(claim)
         # a claim that was never saved states nothing
         stated = {name: judged.verified.get(name, math.nan) for name in claim["verified"]}
         if judged.holds and not replace(judged, verified=stated).agrees(claim["verified"]):
-            raise Failed("claims", f"what was counted for {claim['model']} is something else")
+            raise Failed("claims", f"the figures of {claim['model']} are not those counted")

@@ -161,7 +161,7 @@ def _share(step: Step) -> float | None:
 
 #: what a form says by another field
 _LABELS = {setting.name: setting.label for setting in SYNTHETIC.settings({})}
-_LABELS |= {"dates": "The attacker knows dates"}
+_LABELS |= {"dates": "The adversary knows dates"}
 _HIDDEN = (None, False, "", 0, 0.0)
 
 

@@ -18,9 +18,7 @@ FILE_SYSTEMS = ("s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
 POSTGRES = ("postgresql", "postgres")
 DATABASES = (*POSTGRES, "sqlite")
 #: what to do about a password in an address that is written down
-SECRETS_LIE = (
-    "Leave it out, and put it in PGPASSWORD, ~/.pgpass, AWS_SECRET_ACCESS_KEY or the like."
-)
+SECRETS_LIE = "Remove it, and put it in PGPASSWORD, ~/.pgpass, AWS_SECRET_ACCESS_KEY or the like."
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _WHOLE = re.compile(r"(?:([^@/?]*)@)?([^@?/]*)(/[^?]*)?(?:\?([^@]*))?", re.DOTALL)
 _HOST = re.compile(r"([^:,]*|\[[0-9A-Fa-f:.]+\])(:\d*)?(,[^:,]*(:\d*)?)*")
@@ -186,7 +184,7 @@ def refuse_unclear(address: str) -> None:
     """Refuse an address of which nobody can say where its password ends."""
     if _parts(address) is None:
         raise ConfigError(
-            f"{hidden(address)}: this address can be read in more than one way",
+            f"{hidden(address)}: this address is ambiguous",
             advice="In a name, a password or a key write @ as %40, / as %2F and ? as %3F.",
         )
 

@@ -75,8 +75,8 @@ class Remote:
 def changed(shown: str) -> InputError:
     """Return what is said of data that changed while they were read."""
     return InputError(
-        f"{shown}: was changed while it was read",
-        advice="Wait until nothing writes to it any more, then read it again.",
+        f"{shown}: changed while it was read",
+        advice="Wait until nothing writes to it, then read it again.",
     )
 
 
@@ -87,9 +87,10 @@ class Bucket:
         scheme = scheme_of(address)
         if scheme not in FILE_SYSTEMS:
             raise ConfigError(
-                f"{hidden(address)}: addresses that begin with {scheme}:// are not read",
-                advice=f"Known are {', '.join(f'{s}://' for s in (*FILE_SYSTEMS, *DATABASES))}; "
-                "save anything else to a file first.",
+                f"{hidden(address)}: addresses that begin with {scheme}:// are not supported",
+                advice="Supported: "
+                f"{', '.join(f'{s}://' for s in (*FILE_SYSTEMS, *DATABASES))}; save "
+                "other data to a file first.",
             )
         refuse_unclear(address)
         self.address = address
@@ -112,7 +113,7 @@ class Bucket:
                 system, root = fs.FileSystem.from_uri(address)
         except (ImportError, NotImplementedError):
             raise ConfigError(
-                f"{self.shown}: this pyarrow reads no {scheme_of(address)}://",
+                f"{self.shown}: this pyarrow does not support {scheme_of(address)}://",
                 advice="Install one that does: pip install pyarrow.",
             ) from None
         return system, root
@@ -196,7 +197,7 @@ class Bucket:
             reason = without_secrets(_reason(str(error)), self.address)
             raise InputError(
                 f"{shown}: cannot be read: {reason}",
-                advice="Check the address, that you may read it, and the connection.",
+                advice="Check the address, your permission to read it, and the connection.",
             ) from None
 
 

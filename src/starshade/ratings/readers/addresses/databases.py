@@ -56,8 +56,8 @@ def open_database(source: Any, query: str | None) -> SqliteSource | PostgresSour
     if query is not None:
         what = hidden(source) if isinstance(source, (str, Path)) else "a table in memory"
         raise ConfigError(
-            f"{called('query')}: is for databases, and this is none: {what}",
-            advice="Leave it out, or give sqlite:///FILE or postgresql://HOST/DATABASE.",
+            f"{called('query')}: applies to databases; this is not one: {what}",
+            advice="Remove it, or give sqlite:///FILE or postgresql://HOST/DATABASE.",
             setting="query",
         )
     return None
@@ -86,7 +86,7 @@ def _statement(query: str) -> str:
         return f"SELECT * FROM {quoted}"
     if not _READS.match(query, _LEADING.match(query).end()):  # type: ignore[union-attr]
         raise ConfigError(
-            f"{called('query')}: is no SELECT and no name of a table",
+            f"{called('query')}: neither a SELECT statement nor the name of a table",
             advice="For example 'SELECT user_id, item_id, rating FROM ratings'.",
             setting="query",
         )
@@ -95,10 +95,10 @@ def _statement(query: str) -> str:
 
 def _several(shown: str, tables: Sequence[str]) -> InputError:
     if not tables:
-        return InputError(f"{shown}: there is no table in it")
+        return InputError(f"{shown}: it contains no table")
     some = ", ".join(tables[:10]) + (", …" if len(tables) > 10 else "")
     return InputError(
-        f"{shown}: which table? It has {some}",
+        f"{shown}: several tables: {some}",
         advice=f"Name one, or select from them: {named('query', 'TABLE')}.",
         setting="query",
     )
@@ -128,7 +128,7 @@ class SqliteSource(_Rows):
         if not path.is_file():
             raise InputError(f"{self.shown}: no such file", advice="Check the path.")
         if not _is_sqlite(path):
-            raise InputError(f"{self.shown}: is no SQLite database", advice="Check the path.")
+            raise InputError(f"{self.shown}: not an SQLite database", advice="Check the path.")
         statement = None if query is None else _statement(query)
         self._cursor: sqlite3.Cursor | None = None
         with self._trying():
@@ -196,9 +196,9 @@ class SqliteSource(_Rows):
             0,
         )
         raise InputError(
-            f"{self.locate(first + other)}: column {self.columns[place]!r} holds values of several "
-            "types",
-            advice=f"Make them one in the query: CAST({self.columns[place]} AS TEXT).",
+            f"{self.locate(first + other)}: column {self.columns[place]!r} contains values of "
+            "several types",
+            advice=f"Convert them to one type in the query: CAST({self.columns[place]} AS TEXT).",
         )
 
     def close(self) -> None:
@@ -281,8 +281,8 @@ class PostgresSource(_Rows):
                 return
             except (pa.ArrowException, OSError, self._library.Error) as error:
                 raise InputError(
-                    f"{self.shown}: could not be read to its end: {_said(str(error))}",
-                    advice="Nothing of it was taken. Read it again, or correct the query.",
+                    f"{self.shown}: reading stopped before the end: {_said(str(error))}",
+                    advice="Nothing was kept. Read it again, or correct the query.",
                 ) from None
             arrays = [_plain(batch.column(place)) for place in places]
             yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
@@ -302,7 +302,7 @@ class PostgresSource(_Rows):
             reason = next(filter(None, found.groups()), "") if found else "no such server"
             raise InputError(
                 f"{self.shown}: no connection: {reason.strip()}",
-                advice="Check the address and whether the server runs; a password may stand in "
+                advice="Check the address and that the server runs. A password belongs in "
                 "PGPASSWORD or ~/.pgpass.",
             ) from None
 
@@ -317,7 +317,7 @@ class PostgresSource(_Rows):
             said = without_secrets(str(error), self._address)
             raise InputError(
                 f"{self.shown}: {_line(said) if is_ours else _said(said)}",
-                advice="Correct the query, or ask for the right to read.",
+                advice="Correct the query, or request permission to read.",
                 setting="query",
             ) from None
 
@@ -327,7 +327,7 @@ def _adbc(shown: str) -> Any:
         from adbc_driver_postgresql import dbapi
     except ImportError:
         raise ConfigError(
-            f"{shown}: reading PostgreSQL needs the extra postgres, which is not installed",
+            f"{shown}: PostgreSQL needs the extra postgres, which is not installed",
             advice="pip install 'starshade[postgres]'",
         ) from None
     return dbapi

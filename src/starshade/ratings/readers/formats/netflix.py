@@ -73,7 +73,9 @@ def netflix_batches(path: Path, *, dates: bool = True) -> Iterator[Batch]:
                 yield Batch(lines.users, lines.movies, lines.ratings, days, row)
             row += len(lines.users)
     if not row and not wrong:
-        raise InputError(f"{path}: no ratings in it", advice="Check that its files are whole.")
+        raise InputError(
+            f"{path}: it contains no ratings", advice="Check that its files are complete."
+        )
     if wrong:
         more = [f"  … {wrong:,} lines in all"] if wrong > len(named) else []
         raise InputError(
@@ -138,15 +140,15 @@ def _texts(shown: str, file: BinaryIO) -> Iterator[tuple[int, memoryview]]:
     position = 0
     for text in line_blocks(file):
         if text is UNREADABLE:
-            raise InputError(f"{shown}: a line of more than a megabyte ({_FORM})")
+            raise InputError(f"{shown}: a line of more than 1 MB ({_FORM})")
         if position == 0 and not _HEAD.match(text):
             break
         yield position, text
         position += len(text)
     if position == 0:
         raise InputError(
-            f"{shown}, line 1: no movie stands there ({_FORM})",
-            advice="Check that the file is whole.",
+            f"{shown}, line 1: the movie's id is missing ({_FORM})",
+            advice="Check that the file is complete.",
         )
 
 

@@ -26,7 +26,8 @@ def whole(path: Path) -> Iterator[None]:
             yield
     except tarfile.TarError as error:
         raise InputError(
-            f"{path}: the archive is damaged or ends too early ({error})", advice="Fetch it again."
+            f"{path}: the archive is damaged or truncated ({error})",
+            advice="Download or copy it again.",
         ) from None
 
 
@@ -47,8 +48,11 @@ def rating_files(path: Path) -> Iterator[tuple[str, BinaryIO]]:
             yield member
     if not any_file:
         raise InputError(
-            f"{path}: no mv_*.txt and no combined_data_*.txt in it",
-            advice="Of tars only the Netflix Prize's are read: unpack others, and name the file."
+            f"{path}: it contains no mv_*.txt and no combined_data_*.txt",
+            advice=(
+                "The only tar archive supported is the Netflix Prize's: unpack others, "
+                "and name the file."
+            )
             if path.is_file()
             else "Check the path.",
         )
@@ -94,7 +98,7 @@ def _sources(path: Path) -> list[Path]:
     kinds = [[name for name in names if fnmatch(name, pattern)] for pattern in RATING_FILES]
     if all(kinds):
         raise InputError(
-            f"{path}: both {RATING_FILES[0]} and {RATING_FILES[1]}, which hold the same ratings",
+            f"{path}: both {RATING_FILES[0]} and {RATING_FILES[1]}, which contain the same ratings",
             advice="Name the files of one kind, or move the others away.",
         )
     if any(kinds):
@@ -133,7 +137,7 @@ def _walk(stream: IO[bytes], shown: str) -> Iterator[tuple[str, BinaryIO]]:
         pass
     # tarfile takes a file that stops between two members for complete; a whole one ends in zeros
     if watched.tail != bytes(_RECORD):
-        raise InputError(f"{shown}: the archive ends too early", advice="Fetch it again.")
+        raise InputError(f"{shown}: the archive is truncated", advice="Download or copy it again.")
 
 
 class _Watched:

@@ -33,7 +33,8 @@ class Parts:
         for source in self._sources[1:]:
             if set(source.columns) != set(first):
                 raise InputError(
-                    f"{source.locate(0).rpartition(',')[0]}: its columns are not those of {shown}",
+                    f"{source.locate(0).rpartition(',')[0]}: its columns differ "
+                    f"from those of {shown}",
                     advice="Name only files of one table.",
                 )
         self._starts = [0]

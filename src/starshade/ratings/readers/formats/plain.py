@@ -88,7 +88,7 @@ def plain_batches(
             if not lines.plain:
                 raise NotPlain(row)
     if blanks:
-        note(f"{blanks:,} blank lines passed over")
+        note(f"{blanks:,} blank lines skipped")
 
 
 def in_order(

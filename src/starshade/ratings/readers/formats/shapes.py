@@ -19,8 +19,8 @@ from starshade.ratings.rows.wrong import Wrong
 from starshade.ratings.staging import Batch
 
 IN_1970 = (
-    "all dates are read as seconds since 1970-01-01 and fall in 1970: if they are days as Excel "
-    "counts them (44000) or years (2020), write them as YYYY-MM-DD"
+    "all dates are read as seconds since 1970-01-01 and fall in 1970: if they are Excel's day "
+    "numbers (44000) or years (2020), write them as YYYY-MM-DD"
 )
 
 
@@ -96,7 +96,7 @@ class Seen:
         if all_in_1970(self.form, self.latest):
             yield IN_1970
         if self.left_out:
-            yield f"{counted(self.left_out, 'row')} not rated: left out"
+            yield f"{counted(self.left_out, 'row')} not rated: skipped"
 
 
 @dataclass

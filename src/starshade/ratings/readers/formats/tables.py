@@ -50,7 +50,7 @@ class ParquetSource:
         for file, names in zip(self.files, schemas, strict=True):
             if set(names) != set(self.columns):
                 raise InputError(
-                    f"{file.shown}: its columns are not those of {self.shown}",
+                    f"{file.shown}: its columns differ from those of {self.shown}",
                     advice="Name only files of one table.",
                 )
 
@@ -101,7 +101,7 @@ class FrameSource:
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InputError(
                 f"{self.shown}: cannot be read as Arrow columns ({error})",
-                advice="A column must hold values of one type.",
+                advice="A column must contain values of one type.",
             ) from None
         self.index = _index(self._reader.schema)
         names = [str(name) for name in self._reader.schema.names]
@@ -120,7 +120,7 @@ class FrameSource:
                     arrays = [_without_views(part.column(place)) for place in places]
                     yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
         except pa.ArrowException as error:
-            raise InputError(f"{self.shown}: cannot be read to its end ({error})") from None
+            raise InputError(f"{self.shown}: reading stopped before the end ({error})") from None
 
     def locate(self, row: int) -> str:
         """Name the row (from 1)."""
@@ -165,7 +165,7 @@ def _parquet(file: Input) -> Any:
 
 def _damaged(file: Input) -> InputError:
     return InputError(
-        f"{file.shown}: no whole Parquet file (damaged or truncated)", advice="Fetch it again."
+        f"{file.shown}: damaged or truncated Parquet file", advice="Download or copy it again."
     )
 
 
@@ -211,7 +211,7 @@ def ratings_from_scipy(
     users = np.asarray(sparse.row, dtype=np.int64)
     items = np.asarray(sparse.col, dtype=np.int64)
     if sparse.data.dtype.kind not in "iufb":
-        raise InputError(f"sparse matrix: ratings of type {sparse.data.dtype}, not numbers")
+        raise InputError(f"sparse matrix: ratings of type {sparse.data.dtype} (allowed: numbers)")
     values = shortest(sparse.data) if sparse.data.dtype.kind == "f" else sparse.data.astype(float)
 
     dropped_users = n_users - len(np.unique(users))
@@ -220,7 +220,7 @@ def ratings_from_scipy(
     if dropped_users:
         notes.append(f"{counted(dropped_users, 'user')} without a rating dropped")
     if dropped_items:
-        notes.append(f"{counted(dropped_items, 'item')} that nobody rated left out")
+        notes.append(f"{counted(dropped_items, 'item')} without a rating left out")
     return build(
         [Batch(users, items, values, None, 0)],
         scale=Scale.parse(scale) if isinstance(scale, str) else scale,

@@ -51,10 +51,10 @@ _IMPORT_ID = '"ImportId"'  # what Qualtrics writes below the questions
 _WORDS = 12  # different texts at most that are taken for answers in words
 _LOOKED = 1 << 20  # cells by which columns are compared, from the first rows
 _LEAST = 3  # columns that make most
-_REPEATED = Fault("respondents that stand in the table more than once", "Keep one row for each.")
+_REPEATED = Fault("respondents with more than one row", "Keep one row for each respondent.")
 _NO_IDS = Fault(
-    "respondents whose id is a word for nothing, such as NULL or nan",
-    "Leave those rows out, or give each respondent an id.",
+    "respondents whose id is a word for a missing value, such as NULL or nan",
+    "Remove those rows, or give each respondent an id.",
 )
 
 
@@ -111,7 +111,7 @@ class WideTable:
         self.attribute_cols = tuple(columns.values())
         beside = {self.id_col, *self.attribute_cols}
         if self.id_col in self.attribute_cols:
-            raise ConfigError(f"{where}: column {self.id_col!r} cannot be id and attribute at once")
+            raise ConfigError(f"{where}: column {self.id_col!r} cannot be both id and attribute")
         self._is_given = bool(item_cols)
         self.item_cols = self._chosen(item_cols, beside)
         if not self.item_cols:
@@ -176,7 +176,8 @@ class WideTable:
             chosen.update(alike)
         if both := [name for name in columns if name in chosen and name in beside]:
             raise ConfigError(
-                f"{self._where}: column {both[0]!r} cannot be an item and the id or an attribute"
+                f"{self._where}: column {both[0]!r} cannot be both an item and the "
+                "id or an attribute"
             )
         return tuple(name for name in columns if name in chosen)
 
@@ -213,7 +214,7 @@ class WideTable:
                 self._kept.add(np.zeros(skipped * len(columns), dtype=np.bool_))
                 block, read = block.slice(skipped), skipped
                 self.notes.append(
-                    f"{counted(skipped, 'row')} below the header passed over: the questions, as "
+                    f"{counted(skipped, 'row')} below the header skipped: the questions, as "
                     "Qualtrics repeats them"
                 )
             rows = np.arange(read, read + len(block))
@@ -266,9 +267,9 @@ class WideTable:
             words = " or ".join(sorted(self._nulls.texts))
             yield f"{counted(declared, 'cell')} with {words} counted as not rated"
         if self.empty_rows:
-            yield f"{counted(self.empty_rows, 'respondent')} rated nothing and left out"
+            yield f"{counted(self.empty_rows, 'respondent')} without a rating left out"
         if self.empty_columns:
-            yield f"{counted(self.empty_columns, 'item')} that nobody rated left out"
+            yield f"{counted(self.empty_columns, 'item')} without a rating left out"
 
     def _constant(self) -> Iterator[str]:
         """Name the columns that hold one value in every row: they may be no items."""
@@ -305,7 +306,7 @@ class WideTable:
             if not pa.types.is_nested(kind):
                 return array
             raise InputError(
-                f"{self._where}, column {name!r}: ratings of type {kind}: ratings are numbers",
+                f"{self._where}, column {name!r}: ratings of type {kind} (allowed: numbers)",
                 advice=_attributes([name]),
             )
         return array.cast(pa.string())
@@ -325,7 +326,7 @@ class WideTable:
         if rows and first and alone and n_rows > len(rows) and len(numeric) > 1:
             where = "\n".join(f"  {self.source.locate(row)}" for row in rows)
             raise InputError(
-                f"rows that are no answers: they hold words where the others hold ratings\n{where}",
+                f"rows that contain words where the others contain ratings\n{where}",
                 advice="Remove them if they are further lines of the header.",
             )
 
@@ -342,14 +343,14 @@ class WideTable:
         strange = [each for each in columns if each.is_strange and each.name not in ids]
         answers, words = _in_words(strange)
         found = {
-            "ids of the respondents, by their names, or as their values count the rows": ids,
-            "answers in words": answers,
+            "ids of the respondents, by their names or because their values number the rows": ids,
+            "answers as text": answers,
             "without numbers": words,
             "by their names": named_so,
-            "with values outside what most columns hold": outside,
+            "with values outside the range of most columns": outside,
         }
         lines = [f"  {what}: {listing(names)}" for what, names in found.items() if names]
-        title = f"{self._where}: columns that hold no ratings, or probably none"
+        title = f"{self._where}: columns that contain no ratings, or probably none"
         parts = ["\n".join([title, *lines])] if lines else []
         advice = self._advice(ids, answers, [*words, *named_so], outside)
         if (ids or named_so) and not outside:
@@ -537,7 +538,7 @@ def _items(case: str) -> str:
 
 def _ids(columns: Sequence[str]) -> str:
     ids = " or ".join(named("id_col", name) for name in columns[:_LEAST])
-    return f"If a column holds the respondents' ids, name it: {ids}."
+    return f"If a column contains the respondents' ids, name it: {ids}."
 
 
 def _attributes(columns: Sequence[str]) -> str:

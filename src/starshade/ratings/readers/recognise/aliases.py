@@ -118,9 +118,9 @@ _LIKE_A_DATE = re.compile(r"date|time|(^|[\W_])(at|on|day|when)$|[a-z](At|On)$")
 def headless(*before: tuple[str, Value]) -> str:
     """Say how to read a wide table whose first line is ratings, perhaps after other settings."""
     return (
-        f"{together(*before, ('header', False), ('id_col', ROW_NUMBER))} (numbers the rows; if "
-        f"column 1 has ids: {named('id_col', 1)}; if it has counts, which are no item: beside "
-        f"these {named('attribute_cols', ['1'])})"
+        f"{together(*before, ('header', False), ('id_col', ROW_NUMBER))} (numbers the rows). If "
+        f"column 1 contains ids: {named('id_col', 1)}. If it contains counts, add "
+        f"{named('attribute_cols', ['1'])}"
     )
 
 
@@ -172,9 +172,9 @@ def refuse_repeated(columns: Sequence[str], where: str, hint: str = "") -> None:
         bare = not any(map(str.strip, repeated))
         what = "several columns have no name"
         if not bare:
-            what = f"the column names {listing(repeated)} stand there more than once"
+            what = f"the column names {listing(repeated)} occur more than once"
         above = ", and remove lines above the header" if bare else ""
-        advice = f"Give every column its own name{above}. {hint}".strip()
+        advice = f"Give every column a name of its own{above}. {hint}".strip()
         raise InputError(f"{where}: {what}", advice=advice)
 
 
@@ -249,7 +249,7 @@ def unread(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> 
     if dates and "day" not in roles:
         alike = [name for name in left if _LIKE_A_DATE.search(name)]
         if alike:
-            text += f" (if {listing(alike)} holds the dates, name it: {named('day_col')})"
+            text += f" (if {listing(alike)} contains the dates, name it: {named('day_col')})"
     return (text,)
 
 
@@ -268,8 +268,9 @@ def _given(
         return alike[0]
     setting = settings.get(role)
     raise InputError(
-        f"{where}: no column {named!r} for the {_WORD.get(role, role)}"
-        f"{aside(setting) if setting else ''}; {_described(columns, listed)}",
+        f"{where}: no column {named!r} for the "
+        f"{_WORD.get(role, role)}{(aside(setting) if setting else '')}; "
+        f"{_described(columns, listed)}",
         setting=setting,
     )
 
@@ -290,14 +291,16 @@ def _refuse_unclear(
     ]
     missing = [role for role, names in unclear.items() if not names]
     if missing:
-        parts.append(f"no column is known as the {', the '.join(words[r] for r in missing)}")
+        parts.append(f"no column is recognised as the {', the '.join(words[r] for r in missing)}")
         parts.append(_described(columns, listed))
     options = [named(settings[role]) for role in unclear if role in settings]
     advice = f"Name the {', '.join(words.values())} column" + (
         f" ({', '.join(options)})." if options else "."
     )
     if len(columns) == 1:
-        advice = f"If other characters part the fields, name the delimiter{aside('delimiter')}."
+        advice = (
+            f"If another character separates the fields, name the delimiter{aside('delimiter')}."
+        )
     if missing == ["rating"]:
         advice += (
             " If there is none, as each row is a purchase or a click, add a column that is 1 in "
@@ -307,7 +310,7 @@ def _refuse_unclear(
         row = together(("wide", True), ("id_col", "NAME"))
         more = named("attribute_cols", ["NAME", "NAME"])
         advice += (
-            f" If every row is one user and every item has a column: {row}, with {more} only if "
+            f" If every row is one user and every item has a column: {row}; add {more} only if "
             "columns describe the users."
         )
     if any("\ufffd" in name for name in columns):

@@ -138,7 +138,7 @@ def as_format(inputs: Recognised, name: str | None) -> Recognised:
     kind = "a starshade store" if wanted == "store" else f"of the format {name}"
     raise InputError(
         f"{inputs.files[0].shown}: is not {kind} but looks like {inputs.kind}",
-        advice=f"Leave {named('format')} out: what is known is recognised.",
+        advice=f"Remove {named('format')}: known formats are detected.",
         setting="format",
     )
 
@@ -175,7 +175,7 @@ def _file(item: Input, scratch: Path) -> Recognised:
     if magic == b"PK\x03\x04":
         return _zip(item, scratch)
     if magic == b"PK\x05\x06":
-        raise InputError(f"{item.shown}: an empty zip: no file in it")
+        raise InputError(f"{item.shown}: an empty zip archive")
     if is_parquet(item):
         return Recognised("parquet", (item,))
     if _is(item, RATING_FILES) or is_tar(item.path):
@@ -206,7 +206,7 @@ def _zip(item: Input, scratch: Path) -> Recognised:
         return Recognised("netflix", (Input(scratch, item.shown),), family="netflix")
     if not members:
         raise InputError(
-            f"{item.shown}: no file of ratings in it that is known",
+            f"{item.shown}: it contains no file of ratings in a known format",
             advice="Unpack it and name the file.",
         )
     return _by_name({member.path.name: member for member in members}, item.shown)
@@ -237,7 +237,7 @@ def _below_folder(entries: Mapping[str, Input], shown: str) -> Recognised:
     direct = {name: entry for name, entry in entries.items() if "/" not in name}
     if any(_is(entry, _NETFLIX_SET) for entry in direct.values()):
         raise InputError(
-            f"{shown}: the Netflix Prize's files are read from a folder on this machine",
+            f"{shown}: the Netflix Prize's files must be in a local folder",
             advice="Copy the folder here.",
         )
     parts = {
@@ -249,7 +249,7 @@ def _below_folder(entries: Mapping[str, Input], shown: str) -> Recognised:
         return _by_name(direct, shown)
     if beside := [name for name in direct if _ends(name, (*_TABLES, *_PARQUET))]:
         raise InputError(
-            f"{shown}: {beside[0]} lies beside folders that are parts of a table",
+            f"{shown}: {beside[0]} is next to folders that are parts of a table",
             advice="Name the file, or give a pattern such as 'folder/*/*.parquet'.",
         )
     return _partitioned(parts, shown)
@@ -263,8 +263,8 @@ def _partitioned(entries: Mapping[str, Input], shown: str) -> Recognised:
     for file, each in zip(found.files[1:], others, strict=True):
         if each.keys() != first.keys():
             raise InputError(
-                f"{file.shown}: its folders do not name the columns that those of "
-                f"{found.files[0].shown} do",
+                f"{file.shown}: its folders name other columns than those of "
+                f"{found.files[0].shown}",
                 advice="Name only files of one table.",
             )
     return replace(found, keys=keys) if first else found
@@ -306,7 +306,8 @@ def _by_name(entries: Mapping[str, Input], shown: str) -> Recognised:
     parquet = [e for name, e in by_name.items() if _ends(name, _PARQUET) and name[0] not in "._"]
     if bool(tables) == bool(parquet):
         raise InputError(
-            f"{shown}: " + ("both CSV and Parquet files" if tables else "no ratings known in it"),
+            f"{shown}: "
+            + ("both CSV and Parquet files" if tables else "no ratings in a known format"),
             advice="Name the file, or give a pattern such as 'folder/part-*.csv'.",
         )
     return _alike(tables or parquet, shown)
@@ -319,7 +320,7 @@ def _alike(files: list[Input], shown: str) -> Recognised:
         if _is(file, RATING_FILES):
             raise InputError(
                 f"{file.shown}: the Netflix Prize's files are read one at a time or as a folder",
-                advice="Name the folder that they lie in.",
+                advice="Name the folder that contains them.",
             )
     are_parquet = [is_parquet(file) for file in files]
     if any(are_parquet) and not all(are_parquet):

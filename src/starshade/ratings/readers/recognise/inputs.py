@@ -91,7 +91,7 @@ def reading(item: Input) -> Iterator[None]:
         raise _truncated(item) from None
     except (zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise InputError(
-            f"{item.shown}: the archive is damaged ({error})", advice="Fetch it again."
+            f"{item.shown}: the archive is damaged ({error})", advice="Download or copy it again."
         ) from None
     except OSError as error:
         if "runcated" in str(error) or "unexpected end" in str(error).lower():
@@ -99,13 +99,13 @@ def reading(item: Input) -> Iterator[None]:
         reason = error.strerror or str(error)
         raise InputError(
             f"{item.shown}: cannot be read: {reason}",
-            advice="Check the path and that you may read it.",
+            advice="Check the path and your permission to read it.",
         ) from None
 
 
 def _truncated(item: Input) -> InputError:
     return InputError(
-        f"{item.shown}: the compressed file ends too early (truncated)", advice="Fetch it again."
+        f"{item.shown}: the compressed file is truncated", advice="Download or copy it again."
     )
 
 
@@ -152,14 +152,14 @@ def plain_text(item: Input, scratch: Path) -> Input:
         item = _unpacked(item, scratch, opener)
         head = _first_bytes(item)
         if opener_of(head) is not None or head.startswith(b"PK\x03\x04"):
-            raise InputError(f"{item.shown}: is packed twice", advice="Unpack it once.")
+            raise InputError(f"{item.shown}: is compressed twice", advice="Unpack it once.")
     start = head.lstrip()
     for magic, what in _FOREIGN.items():
         if start.startswith(magic) or (what == "JSON" and _JSON.match(start)):
             raise InputError(f"{item.shown}: this is {what}", advice="Save it as CSV or Parquet.")
     if _SEPARATOR.match(head):
         raise InputError(
-            f"{item.shown}: its first line is for Excel alone (sep=)",
+            f"{item.shown}: its first line is a separator line for Excel (sep=)",
             advice="Remove that line.",
         )
     if head.startswith(_UTF16) and not head.startswith(codecs.BOM_UTF32_LE):
@@ -169,7 +169,8 @@ def plain_text(item: Input, scratch: Path) -> Input:
         raise InputError(f"{item.shown}: this is {what}", advice="Save it as CSV or Parquet.")
     if b"\0" in head:
         raise InputError(
-            f"{item.shown}: holds zero bytes: this is binary data or an encoding other than UTF-8",
+            f"{item.shown}: contains zero bytes: a binary file, or text in an "
+            "encoding other than UTF-8",
             advice="Save it as UTF-8 text (CSV, TSV) or as Parquet.",
         )
     return _unpadded(item, scratch) if _is_aligned(head) else item
@@ -212,7 +213,7 @@ def unzip(item: Input, scratch: Path, wanted: Callable[[str], bool]) -> list[Inp
                 continue
             if name in members:
                 raise InputError(
-                    f"{item.shown}: holds more than one {name}",
+                    f"{item.shown}: contains more than one {name}",
                     advice="Unpack it and name the file or folder to read.",
                 )
             target = scratch / name

@@ -60,7 +60,8 @@ def look(
     text, whole = _head(item)
     if not text.strip():
         raise InputError(
-            f"{item.shown}: empty: no {what} in it", advice="Check that it was written whole."
+            f"{item.shown}: empty: it contains no {what}",
+            advice="Check that it was written completely.",
         )
     mark = _delimiter(text, whole, quoted, item) if delimiter is None else _checked(delimiter)
     rows = _records(text, whole, mark, quoted, item)
@@ -71,9 +72,9 @@ def look(
         return Head(dialect, tuple(str(i + 1) for i in range(len(rows[0]))), rows)
     if _goes_on_below(rows):
         raise InputError(
-            f"{item.shown}: columns without a name, and their names stand in line 2, as "
+            f"{item.shown}: some columns have no name; their names are in line 2, as "
             "SurveyMonkey writes them",
-            advice="Move these names into line 1, and remove line 2.",
+            advice="Move these names to line 1, and remove line 2.",
         )
     numbers = any(map(_is_number, rows[0]))
     hint = f"If the first line is a row of a wide table: {headless()}." if numbers else ""
@@ -112,7 +113,7 @@ def _checked(delimiter: str) -> str:
     if mark == "::" or mark == "\t" or (plain and mark not in "\"'.+-_"):
         return mark
     raise ConfigError(
-        f"{called('delimiter')} {delimiter!r}: not usable",
+        f"{called('delimiter')} {delimiter!r}: not supported",
         advice="Allowed: , ; | tab space, or :: .",
         setting="delimiter",
     )
@@ -146,9 +147,9 @@ def _refuse_title(text: str, whole: bool, quoted: bool, item: Input) -> None:
         rest = others[others.count(1) :] if set(others[: others.count(1)]) <= {1} else []
         if first == 1 and rest and min(rest) == max(rest) >= _LEAST:
             raise InputError(
-                f"{item.shown}: its first line is not the header: it has 1 field, and those below "
-                f"have {rest[0]}",
-                advice="Remove what stands above the header.",
+                f"{item.shown}: its first line is not the header: it has 1 field, the lines "
+                f"below have {rest[0]}",
+                advice="Remove the lines above the header.",
             )
 
 
@@ -181,7 +182,7 @@ def _records(text: str, whole: bool, mark: str, quoted: bool, item: Input) -> li
         if not rows:
             raise InputError(
                 f"{item.shown}: the first row cannot be split into fields ({error})",
-                advice="This is no table of ratings.",
+                advice="This is not a table of ratings.",
             ) from None
         return rows
     return rows[:-1] if len(rows) > _ROWS or (not whole and len(rows) > 1) else rows

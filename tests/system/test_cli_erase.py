@@ -1,4 +1,4 @@
-"""`starshade forget`: people who ask to be forgotten, to the audit of what follows."""
+"""`starshade erase`: people who ask to be forgotten, to the audit of what follows."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def own(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_whole_story(own: Path, made: Made, ratings_csv: Path) -> None:
-    found = told("forget", "ids", "receipt.json", "--release", made.folder)
+    found = told("erase", "ids", "receipt.json", "--release", made.folder)
     assert (found["people"], found["unknown"], found["rewritten"]) == (3, [3], True)
-    [held] = found["receipts"]
-    assert (held["receipt"], held["records"], held["gone"]) == ("receipt.json", 2, 0)
+    [held] = found["key_files"]
+    assert (held["key_file"], held["records"], held["left_before"]) == ("receipt.json", 2, 0)
     assert held["folders"] == [str(made.folder)]
     users = json.loads((own / "receipt.json").read_text())["users"]
     assert not {"7", "12"} & set(users)
@@ -40,7 +40,9 @@ def test_the_whole_story(own: Path, made: Made, ratings_csv: Path) -> None:
         *("--after-private", "receipt.json", "--out", "out", "--private", "private.json"),
     )
     assert again["dummy_records"] == 2
-    assert not {"7", "12"} & set(json.loads((own / "private.json").read_text())["chain"]["gone"])
+    assert not {"7", "12"} & set(
+        json.loads((own / "private.json").read_text())["chain"]["left_before"]
+    )
     options = ["--scale", "1:5:1", "--targets", 20, "--seed", 1, "--shadows", 1]
     earlier = ["--earlier", made.folder, "--earlier-private", "receipt.json"]
     verdict = call(
@@ -56,15 +58,15 @@ def test_the_whole_story(own: Path, made: Made, ratings_csv: Path) -> None:
 
 
 def test_what_is_said_names_nobody(own: Path) -> None:
-    result = call("forget", "ids", "receipt.json", "--dry-run")
+    result = call("erase", "ids", "receipt.json", "--dry-run")
     assert result.exit_code == 0, result.stderr
-    told_of = "would be rewritten", "the id of line 3.", "cannot be called back", "report.html"
+    told_of = "would be rewritten", "the id of line 3.", "cannot be recalled", "report.html"
     for text in told_of:
         assert text in " ".join(result.stdout.split())
     assert "secret-name" not in result.stdout + result.stderr
     assert "7" in json.loads((own / "receipt.json").read_text())["users"]
     (own / "ids").write_text("secret-name\n")
-    assert "No receipt holds" in call("forget", "ids", "receipt.json").stdout
+    assert "No key file holds" in call("erase", "ids", "receipt.json").stdout
 
 
 def test_a_project_s_receipts_and_the_reports_that_name_them(
@@ -72,7 +74,7 @@ def test_a_project_s_receipts_and_the_reports_that_name_them(
 ) -> None:
     """Of two nights, with ids that a page has to escape."""
     monkeypatch.chdir(tmp_path)
-    assert "no RECEIPT" in refused("forget", "-")
+    assert "no KEY-FILE" in refused("erase", "-")
     head, *lines = ratings_csv.read_text().splitlines()
     named = [re.sub(r"^(\d+),", r"<&u\1>,", line) for line in lines]
     (tmp_path / "ratings.csv").write_text("\n".join([head, *named]) + "\n")
@@ -84,42 +86,44 @@ def test_a_project_s_receipts_and_the_reports_that_name_them(
     page = (tmp_path / ".starshade" / "reports" / "release-1.html").read_text()
     [listed, *_] = re.findall(r'<th scope="row">&lt;&amp;(u\d+)&gt;</th>', page)
     (tmp_path / "ids").write_text(f"<&{listed}>\n")
-    found = told("forget", "ids", "--dry-run")
-    assert [held["receipt"] for held in found["receipts"]] == [".starshade/receipts/release-1.json"]
+    found = told("erase", "ids", "--dry-run")
+    assert [held["key_file"] for held in found["key_files"]] == [
+        ".starshade/receipts/release-1.json"
+    ]
     assert found["reports"] == [".starshade/reports/release-1.html"]
-    said = " ".join(call("forget", "ids").stdout.split())
+    said = " ".join(call("erase", "ids").stdout.split())
     assert "Still named in .starshade/reports/release-1.html: delete" in said
     assert listed not in said
     (tmp_path / ".starshade" / "reports" / "release-1.html").unlink()
-    again = told("forget", "ids")
+    again = told("erase", "ids")
     assert (again["reports"], again["rewritten"]) == ([], False)
 
 
 def test_ids_from_standard_input(own: Path) -> None:
-    words = ["forget", "-", "receipt.json", "--json"]
+    words = ["erase", "-", "receipt.json", "--json"]
     result = CliRunner().invoke(main, words, input="7\n")
     assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)["receipts"][0]["records"] == 1
+    assert json.loads(result.stdout)["key_files"][0]["records"] == 1
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("nowhere receipt.json", "nowhere: cannot be read"),
-        ("empty receipt.json", "nobody is named"),
+        ("empty receipt.json", "no user given"),
         ("binary receipt.json", "not UTF-8"),
-        ("ids receipt.json receipt.json", "one twice"),
+        ("ids receipt.json receipt.json", "a key file twice"),
         ("ids receipt.json nowhere", "cannot be read"),
-        ("ids receipt.json ids", "no private receipt"),
-        ("ids receipt.json --release .", "is no release"),
-        ("ids", "RECEIPT"),
+        ("ids receipt.json ids", "not a private key file"),
+        ("ids receipt.json --release .", "not a release"),
+        ("ids", "KEY-FILE"),
     ],
 )
 def test_what_is_refused(words: str, message: str, own: Path) -> None:
     (own / "empty").write_text("\n\n")
     (own / "binary").write_bytes(b"7\n\xff")
     before = (own / "receipt.json").read_bytes()
-    said = refused("forget", *words.split())
+    said = refused("erase", *words.split())
     assert message in said
     assert "secret-name" not in said
     assert (own / "receipt.json").read_bytes() == before

@@ -1,4 +1,4 @@
-"""``starshade forget``."""
+"""``starshade erase``."""
 
 from __future__ import annotations
 
@@ -23,32 +23,33 @@ if TYPE_CHECKING:
 _SHOWN = 10  # lines listed
 
 
-@click.command(cls=Explained, example="starshade forget ids.txt receipt.json --dry-run")
+@click.command(cls=Explained, example="starshade erase ids.txt key.json --dry-run")
 @click.argument("users", metavar="USERS")
-@click.argument("receipts", metavar="[RECEIPT...]", nargs=-1)
+@click.argument("receipts", metavar="[KEY-FILE...]", nargs=-1)
 @click.option(
     "--release",
     "releases",
     metavar="DIR",
     multiple=True,
-    help="A release of one of the receipts, to be told what of these people is published in it.",
+    help="Release of one of the key files, to list with its records of these users; repeatable",
 )
-@click.option("--dry-run", is_flag=True, help="Only tell which receipts hold them.")
+@click.option("--dry-run", is_flag=True, help="List the key files that hold these users; no change")
 @running()
-def forget(
+def erase(
     users: str,
     receipts: tuple[str, ...],
     releases: tuple[str, ...],
     dry_run: bool,
     run: Run,
 ) -> None:
-    """Take people out of receipts, as they asked for it.
+    """Erase users from private key files.
 
-    Their ids stand in USERS, one a line, which is a file, or - for standard input: an id on a
-    command line stays in its history. The next release that continues one of these treats them as
-    having left. Without a RECEIPT, in the folder of a `starshade.toml`, those that `starshade run`
-    keeps are taken. Exit 0 also where no receipt holds any of them, as when it is done twice: which
-    lines those are is said.
+    USERS has one id per line; - reads standard input, since ids on a command line stay in its
+    history. The next release that continues one of these treats the users as having left.
+
+    Without a KEY-FILE, in the folder of a `starshade.toml`, the key files that `starshade run`
+    keeps are taken. Published records do not change. Exit 0 even if no key file holds any of the
+    users; the lines of unknown ids are listed.
     """
     from starshade.release.folder.forget import forget as take_out
 
@@ -57,13 +58,13 @@ def forget(
         found = take_out(list(ids.values()), places, releases=releases, dry_run=dry_run)
     lines = [list(ids)[place - 1] for place in found.unknown]
     reports = _reports_naming(ids.values())
-    told = found.to_dict() | {"unknown": lines, "reports": reports}
-    run.emit({**told, "seconds": run.seconds}, lambda: _summary(found, lines, reports, dry_run))
+    payload = found.to_dict() | {"unknown": lines, "reports": reports}
+    run.emit({**payload, "seconds": run.seconds}, lambda: _summary(found, lines, reports, dry_run))
 
 
 @contextmanager
 def _of_project(given: tuple[str, ...]) -> Iterator[list[str]]:
-    """Return the receipts given, or those that the runs of a project keep, none running."""
+    """Return the key files given, or those that the runs of a project keep, none running."""
     from starshade.project.file import FOLDER
     from starshade.project.state import kept
 
@@ -72,8 +73,8 @@ def _of_project(given: tuple[str, ...]) -> Iterator[list[str]]:
         return
     if not Path(FOLDER).is_dir():
         raise ConfigError(
-            "no RECEIPT is named, and here is no folder of a project that keeps them",
-            advice="Name the receipts of all releases that still are continued or audited.",
+            "no KEY-FILE given, and this folder has no project that keeps any",
+            advice="Name the key files of all releases that are still continued or audited.",
         )
     with kept(Path()) as keep:
         yield [str(path) for path in keep.all_receipts()]
@@ -103,37 +104,42 @@ def _lines(users: str) -> dict[int, str]:
 
 
 def _summary(found: Forgotten, unknown: list[int], reports: list[str], dry_run: bool) -> Any:
-    holding = [held for held in found.receipts if held.records or held.gone]
+    holding = [held for held in found.key_files if held.records or held.left_before]
     done = "would be" if dry_run else "was" if len(holding) == 1 else "were"
-    people = counted(found.people, "person", "people")
-    said = (
-        f"{people} to be forgotten: {len(holding)} of {counted(len(found.receipts), 'receipt')} "
-        f"held any of them, and {done} rewritten without."
+    text = (
+        f"{counted(found.people, 'user')} to erase: {len(holding)} of "
+        f"{counted(len(found.key_files), 'key file')} {done} rewritten without them."
         if holding
-        else "No receipt holds any of these people; nothing was written."
+        else "No key file holds any of these users; nothing was written."
     )
     listed = ", ".join(map(str, unknown[:_SHOWN])) + (", …" if len(unknown) > _SHOWN else "")
     several = "s" * (len(unknown) > 1)
-    lost = f" In no receipt: the id{several} of line{several} {listed}." if unknown else ""
+    if unknown:
+        text += f" In no key file: the id{several} of line{several} {listed}."
     rows = [
-        (held.receipt, f"{held.records:,}", f"{held.gone:,}", ", ".join(held.folders) or "-")
-        for held in found.receipts
+        (
+            held.key_file,
+            f"{held.records:,}",
+            f"{held.left_before:,}",
+            ", ".join(held.folders) or "-",
+        )
+        for held in found.key_files
     ]
     return page(
-        words(said + lost),
-        columns(("receipt", "records", "had left", "release"), rows, names=True),
+        words(text),
+        columns(("key file", "records", "left before", "release"), rows, names=True),
         words(
-            "What is published cannot be called back: their records stay in the releases, as "
-            "nobody's. Take their ratings out of the data too, or the next release has them as "
-            "newcomers; and remember backups, and copies of the receipts."
+            "Published records cannot be recalled; without a key file entry no user belongs to "
+            "them. Delete the ratings of these users from the data too, or the next release treats "
+            "them as new users. Remember backups and copies of the key files."
         )
         if holding
         else None,
         words(_about(reports)) if holding or reports else None,
         words(
-            f"Runs that were killed, or still go on, keep {', '.join(found.leftovers)}: these may "
-            "hold any of them. Delete what no run is at work on; in and beside stores elsewhere "
-            "look for names that begin with .runs-, .rows-, .journal- or .tmp-."
+            f"Interrupted or running commands keep {', '.join(found.leftovers)}, which may hold "
+            "these users. Delete what no running command uses. In other stores look for names "
+            "that begin with .runs-, .rows-, .journal- or .tmp-, inside and next to them."
         )
         if found.leftovers
         else None,
@@ -141,13 +147,13 @@ def _summary(found: Forgotten, unknown: list[int], reports: list[str], dry_run: 
 
 
 def _about(reports: list[str]) -> str:
-    """Say what becomes of reports, which are not rewritten."""
+    """Say which reports name them; reports are not rewritten."""
     if not reports:
         return (
-            "Reports for you alone (report.html) name people at risk: delete those that name "
-            "these, or make them again (starshade report)."
+            "Internal reports (report.html) name users at risk: delete those that name these "
+            "users, or write them again (starshade report)."
         )
     return (
-        f"Still named in {', '.join(reports)}: delete what is named here, or make it again "
-        "(starshade report). Other reports for you alone (report.html) may name them too."
+        f"Still named in {', '.join(reports)}: delete these reports or write them again "
+        "(starshade report). Other internal reports (report.html) may name these users too."
     )
