@@ -202,7 +202,7 @@ def test_nothing_of_ratings_is_padded(name: str) -> None:
 @somebody
 def test_who_is_in_ratings_is_told(entry: Entry, name: str) -> None:
     if (CAST[name].user_support > 0).sum() < 5:  # a half of them may be empty
-        with pytest.raises(ConfigError, match="shadow release .* cannot be made"):
+        with pytest.raises(ConfigError, match=r"shadow release .* cannot be made"):
             make(entry).run(CAST[name], ONE, rng=0)
         return
     if name == "one rating each" and entry.name == "inference":
