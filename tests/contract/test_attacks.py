@@ -151,7 +151,7 @@ def test_links_on_a_release(name: str) -> None:
     assert result.missing_true in (None, 1)
     assert result.no_member == 0
     assert figures(make(LINKS).run(release.linked, ONE, original=CAST[name])) == figures(result)
-    with pytest.raises(ConfigError, match="without a link"):
+    with pytest.raises(ConfigError, match="private key file"):
         make(LINKS).run(release.alone, ONE, original=CAST[name])
 
 

@@ -225,7 +225,7 @@ def test_the_documented_keys() -> None:
 def test_what_does_not_fit_together_is_refused() -> None:
     original, released = averaged()
     blind = Release(released.manifest, released.classes)
-    with pytest.raises(ConfigError, match="without a link"):
+    with pytest.raises(ConfigError, match="private key file"):
         LinkExistence().run(blind, original=original)
     with pytest.raises(ConfigError, match="targets 5"):
         LinkExistence().run(released, original=original, targets=5)
