@@ -156,8 +156,8 @@ def test_a_group_by_hand() -> None:
     assert result.above_bound == 0
     # the fourth record shows nothing; its user rated C
     assert (result.missing, result.missing_true) == (3, pytest.approx(2 / 3))
-    assert "is right about that person in 33.3% of the cases" in str(result)
-    assert "applicable to 66.7% of what is shown" in str(result)
+    assert "is right in 33.3% of cases" in str(result)
+    assert "applies to 66.7% of the ratings shown" in str(result)
     assert "exceeded for 0.0% of them" in str(result)
     assert "With the popularity of each item known" in str(result)
 
