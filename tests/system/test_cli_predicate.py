@@ -34,7 +34,7 @@ def test_predicates_of_a_release(made: Made, ratings_csv: Path) -> None:
     ("options", "said"),
     [
         (("--classes", 0), "--classes = 0: must be a whole number, 1 or more"),
-        (("--targets", 3), "Leave --targets out; --classes says how many are looked at."),
+        (("--targets", 3), "Omit --targets; --classes sets the number of classes."),
         (("--phi", 1), "--phi"),
     ],
 )

@@ -6,8 +6,11 @@ import math
 
 import pytest
 
+from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.shown import found_chart
 from starshade.figure import Figure, Rate, Unit, Value
+from starshade.ratings.synth.synth import synthesize
+from starshade.renamed import older_keys
 
 LOSS = Figure("loss", "Loss of detail", "share", True, "0 loses nothing.", short="loss")
 
@@ -65,3 +68,16 @@ def test_a_chart_draws_the_shares_with_an_interval() -> None:
     drawn = found_chart("", "", [unknown, known])
     assert drawn == found_chart("", "", [known])
     assert "50.0% [40.0%, 60.0%]" in str(drawn)
+
+
+def test_older_names_of_attributes_work_with_a_warning() -> None:
+    result = PredicateAttack().run(synthesize(n_users=12, n_items=4, rng=0), rng=0)
+    with pytest.warns(DeprecationWarning, match="PredicateResult.isolates is now called"):
+        assert result.isolates == result.singling_out  # type: ignore[attr-defined]
+    with pytest.warns(DeprecationWarning, match="Forced.nobody is now called no_member"):
+        assert result.forced.nobody == result.forced.no_member  # type: ignore[union-attr]
+    with pytest.raises(AttributeError, match="'PredicateResult' object has no attribute 'pinned'"):
+        assert result.pinned  # type: ignore[attr-defined]
+    newer = {"by_known": [{"tpr_at_fpr": [{"fpr": 0.1, "tpr": 0.2}]}]}
+    older = {"by_known": [{"found": [{"alarms": 0.1, "found": 0.2}]}]}
+    assert older_keys("attack membership", newer) == older

@@ -300,7 +300,7 @@ NO_ANSWER = Figure(
     "No answer",
     "share",
     False,
-    "Share of targets for whom the adversary abstains. High is good for them.",
+    "Share of targets without an answer; the adversary abstains. High is good for them.",
 )
 BITS = Figure(
     "entropy_bits",

@@ -528,7 +528,7 @@ def test_how_an_eccentricity_is_to_be_read() -> None:
 def test_one_person_without_a_name_is_said() -> None:
     public = dataclasses.replace(one((D, 4, None)), named=False)
     result = AuxiliaryAttack().run(FIVE, public)
-    assert "public ratings of one person (no column of names)" in str(result)
+    assert "public ratings of one user (no column of names)" in str(result)
     assert result.to_dict()["one_user"]
     assert "public ratings of 1 name (1 known item," in str(
         AuxiliaryAttack().run(FIVE, one((D, 4, None)))

@@ -58,7 +58,7 @@ def test_a_result_is_plain_json_with_the_documented_keys(attack: Any) -> None:
         result.class_contents_known,
     ):
         assert str(figure) in str(result)
-    assert "guessing without the data, in 1 of 40." in str(result)
+    assert "(guessing: 1 of 40)." in str(result)
     assert "With the target's record removed" in str(result)
 
 
@@ -202,7 +202,7 @@ def test_wrong_facts_are_said_to_be_why_nobody_fits(attack: Any, kind: Any) -> N
     knowledge = Knowledge(known=2, wrong=1, wrong_kind=kind)
     result = attack().run(some_table(40, 12), knowledge, rng=0)
     of_use = attack is not StructureAttack or kind == "item"
-    assert ("Wrong facts among the 2: 1." in str(result)) == of_use
+    assert ("1 of 2 known facts are wrong." in str(result)) == of_use
     assert not of_use or result.expected_top1.low <= 1 / 40
     assert "This is no better than guessing." not in str(result)
 

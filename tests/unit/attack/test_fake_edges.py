@@ -221,7 +221,7 @@ def test_what_does_not_fit_is_refused() -> None:
         FakeEdgesAttack().run(
             averaged(people, np.array([0, 0, 1, 1]), "padded", step=0.25), original=people
         )
-    with pytest.raises(ConfigError, match="without a link"):
+    with pytest.raises(ConfigError, match="private key file"):
         FakeEdgesAttack().run(Release(simple.manifest, simple.classes), original=people)
     with pytest.raises(ConfigError, match="targets 2"):
         FakeEdgesAttack().run(simple, original=people, targets=2)

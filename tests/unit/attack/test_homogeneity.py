@@ -146,7 +146,7 @@ def test_a_result_by_hand() -> None:
     fits = (known_items(result, original) != 1).all()
     assert result.per_target.credit.tolist() == [1 / 4, 1 / 4, 1 / 2, 1 / 2 if fits else 0]
     assert result.profile_disclosed.rate == (0.5 if fits else 0.25)
-    assert "Sensitive item 2 (as given) was rated alike by everybody in 50.0%" in str(result)
+    assert "Sensitive item 2 (as given): all members rated it the same in 50.0%" in str(result)
     assert told["classes"] == 2
 
 

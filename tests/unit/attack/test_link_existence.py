@@ -156,8 +156,8 @@ def test_a_group_by_hand() -> None:
     assert result.above_bound == 0
     # the fourth record shows nothing; its user rated C
     assert (result.missing, result.missing_true) == (3, pytest.approx(2 / 3))
-    assert "is right about that person in 33.3% of the cases" in str(result)
-    assert "applicable to 66.7% of what is shown" in str(result)
+    assert "is right in 33.3% of cases" in str(result)
+    assert "applies to 66.7% of the ratings shown" in str(result)
     assert "exceeded for 0.0% of them" in str(result)
     assert "With the popularity of each item known" in str(result)
 
@@ -225,7 +225,7 @@ def test_the_documented_keys() -> None:
 def test_what_does_not_fit_together_is_refused() -> None:
     original, released = averaged()
     blind = Release(released.manifest, released.classes)
-    with pytest.raises(ConfigError, match="without a link"):
+    with pytest.raises(ConfigError, match="private key file"):
         LinkExistence().run(blind, original=original)
     with pytest.raises(ConfigError, match="targets 5"):
         LinkExistence().run(released, original=original, targets=5)

@@ -527,7 +527,7 @@ def test_releases_that_cannot_be_made(method: Method, message: str) -> None:
     if not message:
         attack.run(release, original=ratings, rng=0)
         return
-    with pytest.raises(ConfigError, match="shadow release .* cannot be made") as raised:
+    with pytest.raises(ConfigError, match=r"shadow release .* cannot be made") as raised:
         attack.run(release, original=ratings, rng=0)
     assert message in raised.value.message
 

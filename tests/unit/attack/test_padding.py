@@ -197,7 +197,7 @@ def test_the_result_is_plain_and_says_what_it_means() -> None:
     assert told["config"] == {"rank": None, "top": 0.01, "classes": None}
     assert {entry["rank"] for entry in told["by_rank"]} == {1, 2, 4, 8, 16, 32} - {result.rank}
     assert "guessing: 50 %" in str(result)
-    assert "how popular items are" in str(result)
+    assert "by item popularity" in str(result)
     assert result.best.auc_within_items == max(
         of.auc_within_items or 0 for of in (*result.by_rank, result.best)
     )
@@ -216,7 +216,7 @@ def test_where_all_cells_are_of_one_sort_there_is_nothing_to_tell() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     release = released("padded")
     blind = Release(release.manifest, release.classes)
-    with pytest.raises(ConfigError, match="without a link"):
+    with pytest.raises(ConfigError, match="private key file"):
         PaddingAttack().run(blind, original=PEOPLE)
     with pytest.raises(ConfigError, match="targets 5"):
         PaddingAttack().run(release, original=PEOPLE, targets=5)

@@ -325,7 +325,7 @@ def test_what_is_refused() -> None:
     with budget.limits(memory=1), pytest.raises(ConfigError, match="may be used"):
         PredicateAttack().run(release, original=ratings)
     nobody = ratings.keep_users(np.array([], dtype=np.int64))
-    with pytest.raises(ConfigError, match="there are none"):
+    with pytest.raises(ConfigError, match="outsiders: empty"):
         PredicateAttack().run(release, original=ratings, outsiders=nobody)
 
 

@@ -67,7 +67,7 @@ def test_a_result_is_plain_json_with_the_documented_keys() -> None:
         result.false_match,
     ):
         assert str(figure) in str(result)
-    assert "guessing without the data, in 1 of 40." in str(result)
+    assert "(guessing: 1 of 40)." in str(result)
     assert "leads the next best by 1.5 standard deviations of all scores" in str(result)
     assert told["known_from"] == "all items"
     assert "released" not in str(result)

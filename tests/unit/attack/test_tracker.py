@@ -278,7 +278,7 @@ def test_nothing_known_is_no_background() -> None:
 
 
 def test_what_cannot_be_asked_is_refused_in_words() -> None:
-    with pytest.raises(ConfigError, match="no personal attribute 'Shoe size'") as told:
+    with pytest.raises(ConfigError, match="unknown personal attribute 'Shoe size'") as told:
         TrackerAttack(background=["Shoe size"]).run(some())
     assert "Age, City" in told.value.advice
     with pytest.raises(ConfigError, match="no personal attributes"):

@@ -144,7 +144,8 @@ class FakeEdgesResult(Found):
         text = (
             f"An adversary with the release alone {struck}. The best of all tested rankings "
             f"(oracle choice: {self.best}) ranks an imputed cell above a real one in "
-            f"{self.auc} of cases (AUC; guessing: 50 %); among as many top-ranked cells {percent(self.top)} are imputed"
+            f"{self.auc} of cases (AUC; guessing: 50 %); among as many top-ranked cells "
+            f"{percent(self.top)} are imputed"
         )
         if self.auc_within_items is None:
             return f"{text}."
