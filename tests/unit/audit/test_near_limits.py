@@ -137,7 +137,7 @@ def test_the_share_disclosed(limit: float, away: float, passed: bool) -> None:
 def test_what_is_not_there_to_be_measured_is_not_measured() -> None:
     check = attribute(None, {"attribute": limit_of(0.5)})
     assert check.status == "not measured"
-    assert "averaged" in check.text
+    assert "averages" in check.text
     assert attribute(None, {}).status == "printed"
 
 
@@ -287,7 +287,7 @@ def test_what_somebody_has(
     known: tuple[int, ...], most: int, tried: tuple[int, ...] | None
 ) -> None:
     if tried is None:
-        with pytest.raises(ConfigError, match="nobody rated so many"):
+        with pytest.raises(ConfigError, match="no person has so many"):
             numbers_to_try(known, most)
     else:
         assert numbers_to_try(known, most) == tried

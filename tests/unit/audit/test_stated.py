@@ -88,7 +88,7 @@ def test_the_scale_that_is_published_passes(method: str, inferred: bool) -> None
     assert found is not None
     assert not found.passed
     assert "these ratings are on 1:5:1" in found.text
-    assert ("to be published as" in found.text) == inferred
+    assert ("(published as " in found.text) == inferred
 
 
 def test_a_real_scale_is_held_against_the_ratings() -> None:

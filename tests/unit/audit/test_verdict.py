@@ -353,7 +353,7 @@ def test_parameters_out_of_range(bad: dict[str, Any]) -> None:
 def test_an_adversary_who_was_asked_for_is_not_replaced(out: Path) -> None:
     most = int(RATINGS.user_support.max())
     for known in ((most + 1,), (2, most + 9)):
-        with pytest.raises(ConfigError, match=f"known {known[-1]}: .*at most {most} can be"):
+        with pytest.raises(ConfigError, match=f"known {known[-1]}: .*maximum is {most}"):
             Audit(threshold=NO_LIMITS, known=known, targets=10, shadows=0).run(RATINGS, out, rng=1)
 
 
