@@ -385,7 +385,7 @@ def test_a_place_that_would_give_the_receipts_away(to: str, project: Path) -> No
     text = f'{PROJECT}[publish]\nto = "{to}"\n'
     (project / "starshade.toml").write_text(text)
     assert "line 18: to = " in refused("run")
-    assert "receipts" in call("check-config").stdout
+    assert "private key files" in " ".join(call("check-config").stdout.split())
 
 
 def test_what_is_out_is_watched(project: Path) -> None:
@@ -411,7 +411,7 @@ def test_every_file_that_is_out_is_watched_when_nothing_is_new(project: Path) ->
             assert all(each in error for each in ("published/release-1", *said)), error
 
     shutil.copy("ratings.csv", out)
-    refuses("ratings.csv: not named in release.json", "take away")
+    refuses("ratings.csv: not named in release.json", "remove what was added")
     (out / "ratings.csv").unlink()
     (out / "README.md").write_text("x")
     refuses("README.md: not the file")
