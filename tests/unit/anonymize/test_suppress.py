@@ -164,7 +164,7 @@ def test_a_record_is_taken_back_when_it_fits_again() -> None:
     rounds = sum(r.deleted for r in found.rounds)
     assert rounds - found.taken_back == found.users_deleted == 2000 - found.ratings.n_users
     assert f"{found.taken_back} restored afterwards" in str(found)
-    assert "it is not proven" in str(found)
+    assert "not proven to be the minimum" in str(found)
 
 
 def test_no_rating_is_changed(tmp_path: Path) -> None:

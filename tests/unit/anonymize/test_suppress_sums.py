@@ -121,10 +121,10 @@ def test_what_was_least_on_one_scale_is_not_proven_on_another() -> None:
     declared, found = make.suppress(people), make.suppress(guessed)
     assert str(declared.ratings.scale) == "1:3:1"
     assert declared.least
-    assert "proven to be the minimum" in str(declared)
+    assert "; proven to be the minimum" in str(declared)
     # the level 1 went with who gave it: those who were deleted for it may have been alike
     assert str(found.ratings.scale) == "3:3:1"
     assert not found.least
-    assert "it is not proven" in str(found)
+    assert "not proven to be the minimum" in str(found)
     again = make.suppress(people.annotate(report=ReadReport(scale_inferred=False)))
     assert again.least
