@@ -110,7 +110,7 @@ def test_what_was_left_out_is_said():
     assert "- Items suppressed for too few raters: under 5 %." in dataset_card(dropped)
     card = dataset_card(dropped.model_copy(update={"users_without_rating": "more"}))
     assert "Ratings of 1 item by 1 person on the scale from 1 to 5 in steps of 1," in card
-    assert "- 1 class of records that are equal in every cell\n" in card
+    assert "- 1 equivalence class: records that are equal in every cell\n" in card
     assert "- People without a rating on the released items: 20 % or more." in card
     facts |= {"rare_items": "keep", "imputed_cells": "under 20 %"}
     kept = Manifest(method="m", scale=scale, **facts)

@@ -147,7 +147,7 @@ def test_the_card_says_how_few_raters_make_a_null(tmp_path):
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "null means that fewer than 2 members did" in card
     assert "A null says that fewer than 2 of the class rated the item." in card
-    assert "nobody of the class" not in card
+    assert "no member" not in card
     assert "without the name" not in card
 
 
