@@ -82,7 +82,7 @@ def test_what_the_card_promises(tmp_path):
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("# Anonymized ratings\n")
     assert 'some-method (k = 2, hierarchy = "ndgh")' in card
-    assert "every record equals at least 1 other on every cell" in card
+    assert "every record equals at least 1 other in every cell" in card
     assert "smallest class 2" in card
     assert "- Attribute disclosure (certain): 40.0%." in card
     assert "- Existence disclosure: 40.0%." in card

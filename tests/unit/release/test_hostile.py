@@ -42,9 +42,9 @@ def test_only_regular_files(saved: Path, tmp_path: Path, name: str, kind: str) -
         (saved / name).symlink_to(tmp_path / "elsewhere")
     else:
         os.mkfifo(saved / name)  # whoever opens it waits for ever
-    with pytest.raises(ReleaseError, match="no regular file"):
+    with pytest.raises(ReleaseError, match="not a regular file"):
         read_release(saved)
-    with pytest.raises(ReleaseError, match="no regular file"):
+    with pytest.raises(ReleaseError, match="not a regular file"):
         verify_folder(saved)
 
 

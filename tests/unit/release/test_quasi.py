@@ -563,7 +563,7 @@ def test_what_the_card_says(saved: tuple[Path, Any]) -> None:
     assert "from low to below high" in card
     assert "a sorted list of their values" in card
     assert "| records.parquet | ill | sensitive personal attribute, unchanged |" in card
-    assert "every record equals at least 1 other on every cell and quasi-identifier;" in card
+    assert "every record equals at least 1 other in every cell and quasi-identifier;" in card
     assert "l-diversity (l = 2, attribute = ill): every class has at least this many" in card
     assert "fewest different values in a class 2" in card
     assert "Sensitive attributes are unchanged." in card

@@ -327,7 +327,7 @@ def test_files_changed_missing_or_unknown(saved, name):
     with pytest.raises(ReleaseError, match=f"{name}: missing"):
         read_release(saved)
     (saved / name).mkdir()
-    with pytest.raises(ReleaseError, match=f"{name}: .*no regular file"):
+    with pytest.raises(ReleaseError, match=f"{name}: .*not a regular file"):
         read_release(saved)
     (saved / name).rmdir()
     (saved / name).write_bytes(whole)
