@@ -326,10 +326,10 @@ DAMAGE = {
     "crossed ends": (ages(30.0, 20.0, False), "without ends", "empty or not sorted"),
     "one end": (ages(20.0, None, False), "without ends", "empty or not sorted"),
     "no end and no null": (ages(None, None, False), "without ends", "empty or not sorted"),
-    "no flag": (ages(20.0, 30.0, None), "says nothing", "empty or not sorted"),
+    "no flag": (ages(20.0, 30.0, None), "without content", "empty or not sorted"),
     "no width": (ages(20.0, 20.0, False), "without ends", "empty or not sorted"),
     "no number": (ages(20.0, float("nan"), False), "differ|without ends", "differ|out of order"),
-    "nothing said": (at("age", (0, 1, 2, 3), None), "says nothing", "empty or not sorted"),
+    "nothing said": (at("age", (0, 1, 2, 3), None), "without content", "empty or not sorted"),
     "a value too few": (jobs(None), "outside its list", None),
     "a null value too few": (jobs("a"), "outside its list|class order", None),
     "a null value too many": (
@@ -411,8 +411,8 @@ def test_columns_must_be_of_their_type(
             "neither number nor text",
             "neither number nor text",
         ),
-        ({"attributes": "exact"}, "of a release that has none", "exact for the audience publish"),
-        ({"attributes": "none"}, "of a release that has none", "not those"),
+        ({"attributes": "exact"}, "in a release without any", "exact for the audience publish"),
+        ({"attributes": "none"}, "in a release without any", "not those"),
         ({"audience": "query"}, "audience", "audience query"),
     ],
 )
@@ -611,7 +611,7 @@ def rows_of(**columns: Any) -> pa.Table:
         ({"generalized": rows_of(age=[20.0] * 8)}, "of type double"),
         ({"generalized": rows_of(age=[None] * 8)}, "of type null|without any content"),
         ({"generalized": rows_of(age=[["1"], ["2"]] * 4)}, "members of one group differ"),
-        ({"attributes": "none"}, "of a release that has none"),
+        ({"attributes": "none"}, "in a release without any"),
     ],
 )
 def test_what_does_not_belong_together_is_our_bug(arguments: dict[str, Any], message: str) -> None:
