@@ -401,10 +401,18 @@ def test_columns_must_be_of_their_type(
 @pytest.mark.parametrize(
     ("facts", "verified", "read"),
     [
-        ({"quasi_identifiers": ["age"]}, "other than those declared", "not those"),
-        ({"quasi_identifiers": ["job", "age"]}, "other than those declared", "not those"),
-        ({"quasi_identifiers": ["age", "job", "zip"]}, "other than those declared", "not those"),
-        ({"sensitive_attributes": []}, "other than those declared", "not those"),
+        ({"quasi_identifiers": ["age"]}, "other than those declared", "other than its attributes"),
+        (
+            {"quasi_identifiers": ["job", "age"]},
+            "other than those declared",
+            "other than its attributes",
+        ),
+        (
+            {"quasi_identifiers": ["age", "job", "zip"]},
+            "other than those declared",
+            "other than its attributes",
+        ),
+        ({"sensitive_attributes": []}, "other than those declared", "other than its attributes"),
         ({"sensitive_attributes": "ill"}, "names of personal attributes", "sensitive_attributes"),
         (
             {"quasi_identifiers": ["age"], "sensitive_attributes": ["job", "ill"]},
@@ -412,7 +420,7 @@ def test_columns_must_be_of_their_type(
             "neither number nor text",
         ),
         ({"attributes": "exact"}, "in a release without any", "exact for the audience publish"),
-        ({"attributes": "none"}, "in a release without any", "not those"),
+        ({"attributes": "none"}, "in a release without any", "other than its attributes"),
         ({"audience": "query"}, "audience", "audience query"),
     ],
 )
