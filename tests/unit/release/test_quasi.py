@@ -401,7 +401,7 @@ def test_columns_must_be_of_their_type(
 @pytest.mark.parametrize(
     ("facts", "verified", "read"),
     [
-        ({"quasi_identifiers": ["age"]}, "other than those declared", "other than its attributes"),
+        ({"quasi_identifiers": ["age"]}, "other than those declared", "not its attribute columns"),
         (
             {"quasi_identifiers": ["job", "age"]},
             "other than those declared",
@@ -412,7 +412,7 @@ def test_columns_must_be_of_their_type(
             "other than those declared",
             "other than its attributes",
         ),
-        ({"sensitive_attributes": []}, "other than those declared", "other than its attributes"),
+        ({"sensitive_attributes": []}, "other than those declared", "not its attribute columns"),
         ({"sensitive_attributes": "ill"}, "names of personal attributes", "sensitive_attributes"),
         (
             {"quasi_identifiers": ["age"], "sensitive_attributes": ["job", "ill"]},
@@ -420,7 +420,7 @@ def test_columns_must_be_of_their_type(
             "neither number nor text",
         ),
         ({"attributes": "exact"}, "in a release without any", "exact for the audience publish"),
-        ({"attributes": "none"}, "in a release without any", "other than its attributes"),
+        ({"attributes": "none"}, "in a release without any", "not its attribute columns"),
         ({"audience": "query"}, "audience", "audience query"),
     ],
 )
