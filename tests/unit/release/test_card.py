@@ -88,7 +88,7 @@ def test_what_the_card_promises(tmp_path):
     assert "- Existence disclosure: 40.0%." in card
     assert "- People without a rating on the released items: 20 % or more." in card
     assert "do not cover a second release" in card
-    assert "not hiding what you rated" in card
+    assert "does not prevent attribute disclosure" in card
     assert "Licence" in card
     for name in ("records.parquet", "cells.parquet", "items.parquet", "members"):
         assert name in card
