@@ -136,5 +136,5 @@ def test_a_band_that_the_owners_figures_are_not_in_is_not_written(
 ) -> None:
     release = moved(6)
     lie = release.manifest.model_copy(update={name: "under 1 %"})
-    with pytest.raises(InternalError, match=f"band: {name}: under 1 % said"):
+    with pytest.raises(InternalError, match=f"band: {name}: under 1 % stated"):
         replace(release, manifest=lie).save(tmp_path / "out")

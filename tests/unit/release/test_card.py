@@ -82,13 +82,13 @@ def test_what_the_card_promises(tmp_path):
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("# Anonymized ratings\n")
     assert 'some-method (k = 2, hierarchy = "ndgh")' in card
-    assert "every record equals at least 1 other on every cell" in card
+    assert "every record equals at least 1 other in every cell" in card
     assert "smallest class 2" in card
     assert "- Attribute disclosure (certain): 40.0%." in card
     assert "- Existence disclosure: 40.0%." in card
     assert "- People without a rating on the released items: 20 % or more." in card
     assert "do not cover a second release" in card
-    assert "not hiding what you rated" in card
+    assert "does not prevent attribute disclosure" in card
     assert "Licence" in card
     for name in ("records.parquet", "cells.parquet", "items.parquet", "members"):
         assert name in card
@@ -110,7 +110,7 @@ def test_what_was_left_out_is_said():
     assert "- Items suppressed for too few raters: under 5 %." in dataset_card(dropped)
     card = dataset_card(dropped.model_copy(update={"users_without_rating": "more"}))
     assert "Ratings of 1 item by 1 person on the scale from 1 to 5 in steps of 1," in card
-    assert "- 1 class of records that are equal in every cell\n" in card
+    assert "- 1 equivalence class: records that are equal in every cell\n" in card
     assert "- People without a rating on the released items: 20 % or more." in card
     facts |= {"rare_items": "keep", "imputed_cells": "under 20 %"}
     kept = Manifest(method="m", scale=scale, **facts)

@@ -177,5 +177,5 @@ def test_a_first_release_has_its_classes_as_groups() -> None:
     chain = chain_of(first)
     assert np.array_equal(chain.group, first.class_of_record[first.private.link.record])
     assert (chain.after, chain.n_groups, len(chain.gone), len(chain.invented)) == (None, 3, 0, 0)
-    with pytest.raises(ConfigError, match="receipt"):
+    with pytest.raises(ConfigError, match="private key file"):
         chain_of(replace(first, private=None))

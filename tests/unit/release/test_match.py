@@ -77,5 +77,5 @@ def test_some_of_its_items() -> None:
 
 def test_no_item_in_common() -> None:
     others = table([{5: 1}] * 4, SCALE, n_items=6).keep_items(np.array([5]))
-    with pytest.raises(ConfigError, match="no item in common"):
+    with pytest.raises(ConfigError, match="share no item"):
         Match(MADE, others).refuse_unknown_users()

@@ -326,10 +326,10 @@ DAMAGE = {
     "crossed ends": (ages(30.0, 20.0, False), "without ends", "empty or not sorted"),
     "one end": (ages(20.0, None, False), "without ends", "empty or not sorted"),
     "no end and no null": (ages(None, None, False), "without ends", "empty or not sorted"),
-    "no flag": (ages(20.0, 30.0, None), "says nothing", "empty or not sorted"),
+    "no flag": (ages(20.0, 30.0, None), "without content", "empty or not sorted"),
     "no width": (ages(20.0, 20.0, False), "without ends", "empty or not sorted"),
     "no number": (ages(20.0, float("nan"), False), "differ|without ends", "differ|out of order"),
-    "nothing said": (at("age", (0, 1, 2, 3), None), "says nothing", "empty or not sorted"),
+    "nothing said": (at("age", (0, 1, 2, 3), None), "without content", "empty or not sorted"),
     "a value too few": (jobs(None), "outside its list", None),
     "a null value too few": (jobs("a"), "outside its list|class order", None),
     "a null value too many": (
@@ -401,18 +401,26 @@ def test_columns_must_be_of_their_type(
 @pytest.mark.parametrize(
     ("facts", "verified", "read"),
     [
-        ({"quasi_identifiers": ["age"]}, "other than those declared", "not those"),
-        ({"quasi_identifiers": ["job", "age"]}, "other than those declared", "not those"),
-        ({"quasi_identifiers": ["age", "job", "zip"]}, "other than those declared", "not those"),
-        ({"sensitive_attributes": []}, "other than those declared", "not those"),
+        ({"quasi_identifiers": ["age"]}, "other than those declared", "not its attribute columns"),
+        (
+            {"quasi_identifiers": ["job", "age"]},
+            "other than those declared",
+            "other than its attributes",
+        ),
+        (
+            {"quasi_identifiers": ["age", "job", "zip"]},
+            "other than those declared",
+            "other than its attributes",
+        ),
+        ({"sensitive_attributes": []}, "other than those declared", "not its attribute columns"),
         ({"sensitive_attributes": "ill"}, "names of personal attributes", "sensitive_attributes"),
         (
             {"quasi_identifiers": ["age"], "sensitive_attributes": ["job", "ill"]},
             "neither number nor text",
             "neither number nor text",
         ),
-        ({"attributes": "exact"}, "of a release that has none", "exact for the audience publish"),
-        ({"attributes": "none"}, "of a release that has none", "not those"),
+        ({"attributes": "exact"}, "in a release without any", "exact for the audience publish"),
+        ({"attributes": "none"}, "in a release without any", "not its attribute columns"),
         ({"audience": "query"}, "audience", "audience query"),
     ],
 )
@@ -563,7 +571,7 @@ def test_what_the_card_says(saved: tuple[Path, Any]) -> None:
     assert "from low to below high" in card
     assert "a sorted list of their values" in card
     assert "| records.parquet | ill | sensitive personal attribute, unchanged |" in card
-    assert "every record equals at least 1 other on every cell and quasi-identifier;" in card
+    assert "every record equals at least 1 other in every cell and quasi-identifier;" in card
     assert "l-diversity (l = 2, attribute = ill): every class has at least this many" in card
     assert "fewest different values in a class 2" in card
     assert "Sensitive attributes are unchanged." in card
@@ -611,7 +619,7 @@ def rows_of(**columns: Any) -> pa.Table:
         ({"generalized": rows_of(age=[20.0] * 8)}, "of type double"),
         ({"generalized": rows_of(age=[None] * 8)}, "of type null|without any content"),
         ({"generalized": rows_of(age=[["1"], ["2"]] * 4)}, "members of one group differ"),
-        ({"attributes": "none"}, "of a release that has none"),
+        ({"attributes": "none"}, "in a release without any"),
     ],
 )
 def test_what_does_not_belong_together_is_our_bug(arguments: dict[str, Any], message: str) -> None:
