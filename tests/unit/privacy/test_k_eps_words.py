@@ -109,7 +109,7 @@ def test_an_item_that_nobody_rated_passes_with_a_warning() -> None:
     verdict = KEpsLAnonymity(2, 1, 2, ["2"]).check(PAIR)
     assert verdict.satisfied
     assert verdict.balls_without_rating == 2
-    assert "nobody rated sensitive item 1 is not in the ratings" in str(verdict)
+    assert "nobody rated sensitive item 1 of those given" in str(verdict)
     some = table([{0: 1}, {0: 1}, {0: 5, 1: 1}, {0: 5, 1: 5}], STARS)
     here = KEpsLAnonymity(2, 1, 2, ["2"]).check(some)
     assert (here.balls_without_rating, here.warnings) == (2, ())
