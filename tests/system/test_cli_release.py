@@ -443,7 +443,7 @@ def test_a_release_is_not_taken_for_ratings(made: Made, tmp_path: Path) -> None:
         ["measure", folder, folder],
         ["attack", folder, "--original", folder],
     ):
-        assert "ratings are asked for" in refused(*command)
+        assert "ratings are required" in refused(*command)
 
 
 def test_list() -> None:

@@ -34,9 +34,9 @@ def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
         r"PASS \(\d checks without effective threshold\): policy partner v1, with overrides",
         found["headline"],
     )
-    assert found["edition"] == "internal"
+    assert found["audience"] == "internal"
     assert found["bytes"] == own.stat().st_size <= 1_000_000
-    assert told(*asked, "--out", public, "--public")["edition"] == "public"
+    assert told(*asked, "--out", public, "--public")["audience"] == "public"
     assert stat.S_IMODE(own.stat().st_mode) == 0o600
     assert "--seed 7" in own.read_text()
     for secret in ("--seed", str(made.receipt), str(ratings_csv)):
