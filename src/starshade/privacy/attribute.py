@@ -104,7 +104,7 @@ class LDiversity(LDiversitySettings):
             meaning=self._meaning(values, diversity.min().item()),
             empty=""
             if self.l > 1 + SLACK or (known and values.missing)
-            else f"every class has one value of {self.attribute} at least. Ask for l = 2 or more.",
+            else f"every class has at least one value of {self.attribute}. Choose l = 2 or more.",
         )
 
     def _meaning(self, values: ClassValues, least: float) -> tuple[str, str]:
@@ -117,13 +117,12 @@ class LDiversity(LDiversitySettings):
             text = f"{least:.4g} different values of {self.attribute}"
             fewer = f"fewer than {self.l:g} different values of {self.attribute}"
         else:
-            text = f"{least:.4g} values of {self.attribute}, counted as if all were as frequent"
-            fewer = f"values of {self.attribute} that count for fewer than {self.l:g}"
+            text = f"{least:.4g} effective values of {self.attribute} (exp of the entropy)"
+            fewer = f"fewer than {self.l:g} effective values of {self.attribute}"
         return (
-            f"in the class of each of the {n:,} records there are at least {text}. "
-            "Whoever finds a person's class cannot tell from it alone which of them is theirs; "
-            "that one is much likelier than the others, or that they mean much the same, is not "
-            f"ruled out.{lacking}",
+            f"the class of each of the {n:,} records has at least {text}. The class alone does not "
+            "disclose which value is a person's. One value may still be much likelier, or all may "
+            f"mean much the same.{lacking}",
             f"are in classes with {fewer}; the least is {least:.4g}.{lacking}",
         )
 
@@ -190,17 +189,17 @@ class TCloseness(TClosenessSettings):
             worst=("distance", away, False),
             figures={"largest_t": largest, "values": len(values.totals)},
             meaning=(
-                f"the values of {self.attribute} in the class of each of the {values.records:,} "
-                f"records are distributed at most {largest:.4g} away from those of all "
-                f"(earth mover's distance, values {ground}). Whoever finds a person's class learns "
-                "more about it than the whole table tells, but only as far as that.",
-                f"are in classes whose values of {self.attribute} are distributed more than "
-                f"{self.t:g} away from those of all records (earth mover's distance, values "
-                f"{ground}); the largest distance is {largest:.4g}.",
+                f"in the class of each of the {values.records:,} records the distribution of "
+                f"{self.attribute} differs from the table's by at most {largest:.4g} (earth "
+                f"mover's distance, values {ground}). The class discloses at most this much more "
+                "than the whole table.",
+                f"are in classes whose distribution of {self.attribute} differs from the "
+                f"table's by more than {self.t:g} (earth mover's distance, values {ground}); the largest "
+                f"distance is {largest:.4g}.",
             ),
             empty=""
             if self.t < 1 - SLACK
-            else "no two distributions lie more than 1 apart. Ask for a t below 1.",
+            else "no two distributions differ by more than 1. Choose a t below 1.",
         )
 
 
@@ -278,23 +277,23 @@ class AlphaK(AlphaKSettings):
             },
             meaning=(
                 f"each of the {values.records:,} records is in a class of at least {size.min():,}, "
-                f"and there no value of {self.attribute} is that of more than "
-                f"{largest:.1%}. Whoever finds a person's class cannot be surer of it than that.",
+                f"in which no value of {self.attribute} has a share above {largest:.1%}. The class "
+                "gives no higher confidence in a person's value.",
                 self._failures(too_small, too_frequent, largest),
             ),
             empty=""
             if self.alpha < 1 - SLACK
-            else f"at alpha = 1 all records of a class may have the same {self.attribute}. Ask for "
-            "an alpha below 1, or for k-anonymity.",
+            else f"at alpha = 1 all records of a class may have the same {self.attribute}. Choose "
+            "an alpha below 1, or check k-anonymity.",
         )
 
     def _failures(self, small: int, many: int, largest: float) -> str:
         parts = []
         if small:
-            parts.append(f"{small:,} look like fewer than {counted(self.k - 1, 'other')}")
+            parts.append(f"{small:,} equal fewer than {counted(self.k - 1, 'other')}")
         if many:
             parts.append(
-                f"{many:,} are in classes where one value of {self.attribute} is that of more than "
-                f"{self.alpha:.1%}, the largest share being {largest:.1%}"
+                f"{many:,} are in classes where one value of {self.attribute} has a share above "
+                f"{self.alpha:.1%} (largest: {largest:.1%})"
             )
         return f"fail: {', and '.join(parts)}."

@@ -123,8 +123,8 @@ class Diversity(DiversitySettings):
             most = int(rated.user_support.max(initial=0))
             if self.b > max(most, 1):
                 raise ConfigError(
-                    f"{called('b')} = {self.b}: nobody rated so many of the released items",
-                    advice=f"The user who rated most rated {most}; ask for b of that or less.",
+                    f"{called('b')} = {self.b}: no user rated so many of the released items",
+                    advice=f"The user who rated most rated {most}; choose b at most that.",
                 )
             table = rated_table(rated.indptr, rated.columns, bits)
             counted = count_rated_sets(
@@ -181,9 +181,9 @@ class Diversity(DiversitySettings):
 
     def _empty(self, single: SetCount) -> str:
         if single.sets == 0:
-            return "nobody rated any of the items, so there are no sets of them."
+            return "no item has a rating, so there are no sets of items."
         if self.l == 1:
-            return "what a person rated is always shown by one profile, theirs. Ask for 2 or more."
+            return "one profile, the person's own, always shows what they rated. Choose 2 or more."
         return ""
 
     def _from_what_is_shown(

@@ -210,15 +210,14 @@ class DiversityVerdict(SetsVerdict):
         if self.satisfied:
             up_to = "one item" if b == 1 else f"up to {b} items"
             lines.append(
-                f"whoever knows {up_to} that a person rated is left with at least "
-                f"{counted(l, 'profile')} that may be theirs"
-                + ("" if self.exact else ", as far as a sample can tell")
+                f"an adversary who knows {up_to} that a person rated has at least "
+                f"{counted(l, 'candidate profile')}" + ("" if self.exact else " (by a sample)")
             )
         elif self.undecided:
             sizes = " or ".join(map(str, self.undecided))
             lines.append(
-                f"which sets of {sizes} items somebody rated together decides the rest, and the "
-                f"release does not tell{aside('original', 'RATINGS', 'does')}"
+                f"sets of {sizes} items are undecided: the release does not show which were rated "
+                f"together{aside('original', 'RATINGS', 'does')}"
             )
         else:
             lines.append(

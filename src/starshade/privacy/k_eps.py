@@ -87,7 +87,7 @@ class KEpsAnonymity(KEpsAnonymitySettings):
         check(self)
         if self.full and self.groups == "clique":
             raise ConfigError(
-                f"{called('full')} and {called('groups')} clique: nobody knows all cliques",
+                f"{called('full')} and {called('groups')} clique: not all cliques can be counted",
                 advice=f"Leave {called('full')} out: it counts balls.",
             )
 
@@ -174,8 +174,8 @@ class KEpsLAnonymity(KEpsLAnonymitySettings):
         check(self)
         if self.l > 0 and not self.sensitive:
             raise ConfigError(
-                f"{called('l')} = {self.l:g}, and no item is sensitive: there is nothing to spread",
-                advice="Name the sensitive items, or ask for k-eps.",
+                f"{called('l')} = {self.l:g}, and no item is sensitive: l has no effect",
+                advice="Name the sensitive items, or check k-eps.",
             )
 
     @checking("k-eps-l")

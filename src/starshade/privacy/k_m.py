@@ -100,7 +100,7 @@ class KM(KMSettings):
         people = rated_by(data, original)
         if people is None:
             raise ConfigError(
-                "k-m: which ratings somebody can know of a person stands in the original alone",
+                "k-m: the ratings that an adversary can know are in the original alone",
                 advice="Give the ratings that the release was made from"
                 f"{aside('original', 'RATINGS')}.",
             )
@@ -113,8 +113,8 @@ class KM(KMSettings):
         steps = pair_steps(facts.told) + pair_steps(facts.held)
         if steps > _MOST_WORK:
             raise ConfigError(
-                f"k-m: about {steps:.1g} pairs of ratings to meet, which takes too long",
-                advice=f"Ask for single ratings ({named('m', 1)}), or look at fewer items"
+                f"k-m: about {steps:.1g} pairs of ratings to count, which takes too long",
+                advice=f"Choose single ratings ({named('m', 1)}), or select fewer items"
                 f"{aside('items', 'top:N')}.",
             )
 
@@ -160,7 +160,7 @@ class KM(KMSettings):
             failing_records=failing,
             smallest_class=counts[-1].fewest,
             worst=worst,
-            empty_because="" if rated else "nobody rated any of the items.",
+            empty_because="" if rated else "no item has a rating.",
             sizes=tuple(counts),
         )
 
@@ -213,7 +213,7 @@ def _facts(data: Release | Ratings, people: Ratings) -> _Facts:
         raise ConfigError(
             "k-m: the release is of layout 'profile', whose cells are means and no sets: no rating "
             "is a member of one",
-            advice="The attack label asks who fits a mean nearly.",
+            advice="For means use the attack label.",
         )
     refuse_large("k-m", _BYTES * people.n_ratings, 0)
     n = max(len(people.levels), 1)
@@ -275,7 +275,7 @@ class FactCount:
 
 _PEOPLE = Figure(
     "failing_records",
-    "People whom so few ratings leave with fewer than k records",
+    "People for whom so few ratings leave fewer than k records",
     "count",
     True,
     "It holds at 0.",
@@ -322,9 +322,8 @@ class KMVerdict(SetsVerdict):
         known = "one rating" if m == 1 else f"up to {m} ratings"
         if self.satisfied:
             return (
-                f"{head}: whoever knows {known} of a person is left with at least "
-                f"{self.smallest_class:,} records that fit, if any does. With more ratings "
-                "known it may be otherwise."
+                f"{head}: {known} of a person agree with at least {self.smallest_class:,} records, "
+                "if with any. More known ratings may leave fewer."
             )
         told = "; ".join(map(self._sentence, self.sizes))
         return f"{head}: {told}."
@@ -334,9 +333,9 @@ class KMVerdict(SetsVerdict):
         leave = "leaves" if count.size == 1 else "leave"
         who = f"{count.people:,} of {counted(self.records, 'person', 'people')}"
         return (
-            f"{known}, chosen well, {leave} {who if count.people else 'nobody'} with fewer than "
-            f"{self.parameters['k']} records (the fewest that fit: {count.fewest:,})"
+            f"{known}, chosen by the adversary, {leave} {who if count.people else 'no person'} "
+            f"with fewer than {self.parameters['k']} records (minimum: {count.fewest:,})"
         )
 
     def _group(self, entry: dict[str, Any]) -> str:
-        return f"somebody's ratings fit {counted(entry['size'], 'record')}"
+        return f"ratings of a person agree with {counted(entry['size'], 'record')}"

@@ -20,7 +20,7 @@ ENTRIES = (
         module="starshade.privacy.item_diversity",
         cls="Diversity",
         settings=_SETTINGS,
-        summary="Every b items that somebody rated together are in at least l different profiles.",
+        summary="Any b items that a user rated together appear in at least l different profiles.",
         source="Chang, Thompson, Wang & Yao 2009, Defs 5.2, 5.3",
     ),
     Entry(
@@ -36,7 +36,7 @@ ENTRIES = (
         module="starshade.privacy.k_eps",
         cls="KEpsAnonymity",
         settings=_SETTINGS,
-        summary="Every record has at least k-1 others within eps of it on every open item.",
+        summary="Every record has at least k-1 others within eps on each item not sensitive.",
         source="Sun & Sun 2013, Def. 2",
     ),
     Entry(
@@ -44,7 +44,7 @@ ENTRIES = (
         module="starshade.privacy.k_eps",
         cls="KEpsLAnonymity",
         settings=_SETTINGS,
-        summary="k-eps, and among those records each sensitive item spreads by at least l.",
+        summary="k-eps, and each sensitive item spreads by at least l among these records.",
         source="Sun & Sun 2013, Def. 3",
     ),
     Entry(
@@ -52,7 +52,7 @@ ENTRIES = (
         module="starshade.privacy.k_m",
         cls="KM",
         settings=_SETTINGS,
-        summary="Any m or fewer ratings of a person that fit a record at all fit at least k.",
+        summary="Any m ratings of a person, or fewer, agree with no record or at least k.",
         source="Terrovitis, Mamoulis & Kalnis 2008",
     ),
     Entry(
@@ -60,7 +60,7 @@ ENTRIES = (
         module="starshade.privacy.attribute",
         cls="LDiversity",
         settings=_SETTINGS,
-        summary="Among equal records an attribute has at least l different values.",
+        summary="Each class has at least l different values of an attribute.",
         source="Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006",
     ),
     Entry(
@@ -76,7 +76,7 @@ ENTRIES = (
         module="starshade.privacy.attribute",
         cls="TCloseness",
         settings=_SETTINGS,
-        summary="Among equal records an attribute is spread almost as in the whole table.",
+        summary="In each class an attribute is distributed within t of the whole table.",
         source="Li, Li & Venkatasubramanian 2007",
     ),
 )

@@ -18,15 +18,15 @@ from starshade.ratings.proximity.settings import (
 from starshade.setting import declared, settable
 
 _K = declared(
-    "How many records are alike (k)",
-    "Least number of records alike; of a release as it claims, if nothing is said.",
+    "Minimum class size (k)",
+    "Minimum number of equal records; default: what the release claims.",
     least=2,
     usual="5",
-    advice="A record is always equal to itself; ask for 2 at least.",
+    advice="A record always equals itself; choose at least 2.",
 )
-_ATTRIBUTE = declared("Personal attribute", "The personal attribute to look at.", usual="NAME")
-_SEARCH = declared("How neighbours are found", "How neighbours are found; the answer is the same.")
-_FULL = declared("Count all", "Count every group whole, not only up to k.")
+_ATTRIBUTE = declared("Personal attribute", "Personal attribute to check.", usual="NAME")
+_SEARCH = declared("Neighbour search", "Search for neighbours; the result is the same.")
+_FULL = declared("Count all", "Count every ball completely, not only up to k.")
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class KEpsAnonymitySettings:
     search: Search = field(default="tree", metadata=_SEARCH)
     full: bool = field(default=False, metadata=_FULL)
     groups: Groups = settable(
-        "A record's group",
-        "All records within ε of it (ball), or a set in which all are (clique): the stricter.",
+        "Group of a record",
+        "All records within ε of it (ball), or k within ε of one another (clique, stricter).",
         default="ball",
     )
 
@@ -78,7 +78,7 @@ class DiversitySettings:
     b: int = field(
         metadata=declared(
             "Items known together (b)",
-            "How many items the adversary knows that somebody rated.",
+            "Number of items of which the adversary knows that a user rated them.",
             least=1,
             usual="2",
         )
@@ -86,14 +86,14 @@ class DiversitySettings:
     l: int = field(  # noqa: E741 - the paper's name
         metadata=declared(
             "Profiles that show them (l)",
-            "Least number of different profiles that show what was rated together.",
+            "Minimum number of different profiles that show items rated together.",
             least=1,
             usual="2",
         )
     )
     draws: int = settable(
         "Sets drawn",
-        "How many sets of a size are drawn, where they are too many to count one by one.",
+        "Sets of one size to draw where they are too many to count.",
         default=100_000,
         least=1,
     )
@@ -107,7 +107,7 @@ class KMSettings:
     m: int = field(
         metadata=declared(
             "Ratings known together (m)",
-            "How many of somebody's ratings the adversary knows, at most.",
+            "Maximum number of a user's ratings that the adversary knows.",
             least=1,
             most=2,
             usual="2",
@@ -140,7 +140,7 @@ class LDiversitySettings:
     l: float = field(  # noqa: E741 - the name that it has everywhere
         metadata=declared(
             "Different values (l)",
-            "Least number of different values of the attribute in a class.",
+            "Minimum number of different values of the attribute in a class.",
             least=1,
             usual="2",
         )

@@ -104,15 +104,14 @@ class Verdict(Shown):
         if self.satisfied:
             return (
                 f"{head}: each of the {self.records:,} records is one of at least "
-                f"{self.smallest_class:,} that look the same{self.alike_by}. Whoever knows a "
-                "person's ratings "
-                "cannot tell which of these records is theirs; what the records have in common "
-                "they still learn."
+                f"{self.smallest_class:,} equal ones{self.alike_by}. An adversary who knows a "
+                "person's ratings cannot tell which of them is the person's; what they have in common is "
+                "disclosed."
             )
         return (
             f"{head}: {self.failing_records:,} of {counted(self.records, 'record')} "
-            f"({self.failing_records / max(self.records, 1):.1%}) look like too few others; "
-            f"the smallest group has {self.smallest_class:,}."
+            f"({self.failing_records / max(self.records, 1):.1%}) equal too few others; "
+            f"the smallest class has {self.smallest_class:,}."
         )
 
     def explain(self) -> tuple[str, ...]:

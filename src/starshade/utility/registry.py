@@ -21,7 +21,7 @@ PROBED = (
         module="starshade.utility.held_out.recommender_error",
         cls="TargetDeviation",
         settings=_SETTINGS,
-        summary="Error when people are predicted from their own anonymized version.",
+        summary="Error of predictions from each person's own profile.",
         source="Chang et al. 2010, section 7.1",
     ),
     Entry(
@@ -29,7 +29,7 @@ PROBED = (
         module="starshade.utility.held_out.nearest",
         cls="SimilarUserDeviation",
         settings=_SETTINGS,
-        summary="Error when people are predicted from the profile most like them.",
+        summary="Error of predictions from the profile most similar to each person.",
         source="Chang et al. 2010, section 7.4, Table 3",
     ),
     Entry(
@@ -37,7 +37,7 @@ PROBED = (
         module="starshade.utility.held_out.nearest",
         cls="SelfRank",
         settings=_SETTINGS,
-        summary="Where people's own anonymized version stands among all profiles.",
+        summary="Rank of each person's own profile by similarity among all profiles.",
         source="Chang et al. 2010, section 7.4, Fig 5",
     ),
     Entry(
@@ -45,7 +45,7 @@ PROBED = (
         module="starshade.utility.rating_histogram",
         cls="RatingHistogram",
         settings=_SETTINGS,
-        summary="How cells are shared out among null and the ratings, before and after.",
+        summary="Shares of null and of each rating before and after.",
         source="Chang et al. 2010, Table 2",
     ),
     Entry(
@@ -53,7 +53,7 @@ PROBED = (
         module="starshade.utility.held_out.pairwise_dissimilarity",
         cls="PairwiseDissimilarity",
         settings=_SETTINGS,
-        summary="How unlike people are, of all pairs and within clusters.",
+        summary="Dissimilarity of people, over all pairs and within classes.",
         source="Chang et al. 2010, section 7.3, Fig 4",
     ),
     Entry(
@@ -61,7 +61,7 @@ PROBED = (
         module="starshade.utility.held_out.top_n",
         cls="TopN",
         settings=_SETTINGS,
-        summary="Whether the release recommends what the original does.",
+        summary="Agreement of recommendations by the release and the original.",
         source="starshade",
     ),
 )
@@ -72,7 +72,7 @@ ENTRIES = (
         module="starshade.utility.what_remains",
         cls="WhatRemains",
         settings=_SETTINGS,
-        summary="What a release still says of every original rating, beside item averages.",
+        summary="Utility: ratings recoverable from the release, compared with item means.",
         source="starshade",
     ),
     Entry(
@@ -104,7 +104,7 @@ ENTRIES = (
         module="starshade.utility.losses",
         cls="Distortion",
         settings=_SETTINGS,
-        summary="How far the ratings of single records were moved, suppressed or invented.",
+        summary="Ratings of single records moved, suppressed or imputed.",
         source="Sun & Sun 2013, Def. 4, 5",
     ),
     Entry(
@@ -112,7 +112,7 @@ ENTRIES = (
         module="starshade.utility.losses",
         cls="DisclosureShares",
         settings=_SETTINGS,
-        summary="Shares of users of whom a released cell tells a rating, or that there is one.",
+        summary="Shares of users with a disclosed rating, or with a disclosed existence of one.",
         source="starshade",
     ),
     Entry(
@@ -120,7 +120,7 @@ ENTRIES = (
         module="starshade.utility.query_error",
         cls="QueryError",
         settings=_SETTINGS,
-        summary="How far averages of an attribute, as a query gives them, are off.",
+        summary="Error of averages of an attribute by query.",
         source="Riyana & Natwichai 2018, section 5.2.2, Eq. 7",
     ),
     *PROBED,

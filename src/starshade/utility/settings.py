@@ -11,17 +11,15 @@ from starshade.setting import declared, settable
 if TYPE_CHECKING:
     from starshade.recommend.registry import Recommender
 
-_USERS = declared("People asked", "People asked, at most.", least=1)
+_USERS = declared("People tested", "Maximum number of people tested.", least=1)
 _RECOMMENDER = declared(
     "Recommender",
-    "What predicts, by name or as an object.",
+    "Recommender that predicts, by name or as an object.",
     kind="file",
-    unset="the one that the release was made with, else the regularized SVD",
+    unset="that of the release, else the regularized SVD",
 )
-_SEED = declared("Seed", "Of the people drawn and of the training.", least=0)
-_DISSIMILARITY = declared(
-    "How unlike two rows are", "How unlike two rows are; the default is the paper's."
-)
+_SEED = declared("Seed", "Seed of the sample of people and of the training.", least=0)
+_DISSIMILARITY = declared("Dissimilarity", "Dissimilarity of two rows; the default is the paper's.")
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class AverageClassSizeSettings:
 
     k: int | None = settable(
         "k",
-        "What the average class is a multiple of.",
+        "Class size that the average is a multiple of.",
         default=None,
         least=1,
         unset="the k that the release claims",
@@ -52,21 +50,21 @@ class QueryErrorSettings:
 
     attribute: str | None = settable(
         "Attribute",
-        "A numeric attribute that queries average.",
+        "Numeric attribute that queries average.",
         default=None,
         unset="age, else the first",
     )
     draws: int = settable(
         "Conditions",
-        "Conditions for each set of items and each kind, at most.",
+        "Maximum number of conditions for each set of items and kind.",
         default=100,
         least=1,
     )
     items: int = settable(
-        "Items", "The most rated items, which conditions are about.", default=10, least=1, most=10
+        "Items", "Number of most rated items in the conditions.", default=10, least=1, most=10
     )
     seed: int = settable(
-        "Seed", "The same conditions are asked of every release.", default=0, least=0
+        "Seed", "Seed of the conditions, the same for every release.", default=0, least=0
     )
 
 
@@ -99,7 +97,9 @@ class PairwiseDissimilaritySettings:
     """PA §7.3."""
 
     dissimilarity: Dissimilarity = field(default="weighted-sq", metadata=_DISSIMILARITY)
-    users: int = settable("People asked", "People asked, at most.", default=5000, least=2)
+    users: int = settable(
+        "People tested", "Maximum number of people tested.", default=5000, least=2
+    )
     recommender: str | Recommender | None = field(default=None, metadata=_RECOMMENDER)
     seed: int = field(default=0, metadata=_SEED)
 
@@ -108,7 +108,7 @@ class PairwiseDissimilaritySettings:
 class TopNSettings:
     """How many are recommended, and to whom."""
 
-    n: int = settable("Items", "Items recommended to each.", default=10, least=1)
+    n: int = settable("Items", "Items recommended to each user.", default=10, least=1)
     users: int = field(default=5000, metadata=_USERS)
     recommender: str | Recommender | None = field(default=None, metadata=_RECOMMENDER)
     seed: int = field(default=0, metadata=_SEED)

@@ -19,7 +19,7 @@ from starshade.utility.held_out.probe import linked_users
 from starshade.utility.remaining import Said, Tally, figures_of, tally_of
 from starshade.utility.result import Measure, UtilityResult
 
-_UNMEASURED = " It takes the owner's receipt, which says who became which record."
+_UNMEASURED = " It needs the private key file."
 
 
 @dataclass(frozen=True)
@@ -59,59 +59,59 @@ class WhatRemains(Measure[UtilityResult]):
 
     name: ClassVar[str] = "what-remains"
     MEANING: ClassVar[str] = (
-        "Shares of all original ratings, also those of items and people that were not released. "
-        "What can be read from the release within one step is worth something above what a list of "
-        "item averages tells, which anybody may have; a skill of 0 reads no better than that list, "
-        "1 reads every rating exactly. What is told exactly is also disclosed."
+        "Shares of all original ratings, including those of items and people left out. Ratings "
+        "recoverable within one step count as utility beyond what item means give. An improvement "
+        "over item means of 0 is no better than the means, 1 recovers every rating exactly. Exact "
+        "values are also disclosed."
     )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "utility_exact",
-            "Ratings told exactly (disclosed)",
+            "Exact value disclosed",
             "share",
             None,
-            "The cell is that one rating: useful, and disclosed to whoever knows whose cell it is.",
+            "The cell is this one rating: useful, and disclosed to anyone who knows whose it is.",
             short="exact",
         ),
         Figure(
             "utility_half_step",
-            "Ratings within half a step of the profile",
+            "Recoverable within ±½ step",
             "share",
             False,
-            "The profile of the group, rounded, is the rating.",
+            "The profile of the class, rounded, is the rating.",
         ),
         Figure(
             "utility_one_step",
-            "Ratings narrowed to neighbouring values",
+            "Recoverable within ±1 step",
             "share",
             False,
-            "All that the cell leaves possible is the rating or at most one step from it.",
+            "Every rating that the cell allows is at most one step away.",
         ),
         Figure(
             "utility_wider",
-            "Ratings told more widely, or farther off",
+            "Wider interval or larger error",
             "share",
             True,
-            "The cell leaves a rating possible that is more than a step away, or is one.",
+            "The cell allows, or is, a rating more than one step away.",
         ),
         Figure(
             "utility_existence_only",
-            "Rated, value open",
+            "Existence only",
             "share",
             True,
-            "The cell says that there is a rating, and leaves the whole scale possible.",
+            "The cell states that there is a rating, with the whole scale possible.",
         ),
         Figure(
             "utility_ambiguous",
-            "Perhaps rated",
+            "Ambiguous",
             "share",
             True,
-            "The cell leaves open whether there is a rating at all.",
+            "The cell leaves open whether there is a rating.",
         ),
         Figure(
             "utility_suppressed",
-            "Ratings gone",
+            "Suppressed",
             "share",
             True,
             "Person, item or rating is not in the release.",
@@ -119,44 +119,43 @@ class WhatRemains(Measure[UtilityResult]):
         ),
         Figure(
             "utility_left_out",
-            "– of these on items or of people left out",
+            "– of these on items or people left out",
             "share",
             None,
-            "On an item that is not released, or of somebody left out though the method leaves "
-            "nobody out; the rest is gone by the method.",
+            "On an item that is not released, or of a person left out although the method leaves "
+            "none out; the method suppressed the rest.",
         ),
         Figure(
             "recoverable_within_step",
-            "Ratings read within one step by the cell mean",
+            "Recoverable within ±1 step by the cell mean",
             "share",
             False,
-            "Reading each cell as the mean of the ratings that it leaves possible, as for the "
-            "skill; compare it with the next line.",
+            "Each cell is read as the mean of the ratings that it allows. Compare it with the next "
+            "line.",
             short="within a step",
         ),
         Figure(
             "item_means_within_step",
-            "The same by a list of item averages",
+            "The same by item means",
             "share",
             None,
-            "What anybody tells who has the average of each item and no release.",
+            "Baseline: the mean of each item, without a release.",
         ),
         Figure(
             "improvement_over_item_means",
-            "Skill over item averages",
+            "Improvement over item means",
             "ratio",
             False,
-            "1 − squared error of reading the release / that of item averages: 1 reads every "
-            "rating exactly, 0 is worth the list of averages, below 0 less.",
+            "1 − squared error of the release / squared error of item means: 1 is exact, 0 equals "
+            "item means, below 0 is worse.",
             short="improvement_over_item_means",
         ),
         Figure(
             "imputed_share",
-            "Empty cells imputed, of all there were",
+            "Unrated cells that were imputed",
             "share",
             True,
-            "Of all pairs of a person and an item without a rating: the release says that there "
-            "is one.",
+            "Share of unrated cells in which the release states a rating.",
         ),
     )
 

@@ -208,20 +208,20 @@ def _warnings(about: About, rated: NDArray[np.int64], alone: int) -> tuple[str, 
     sentences = []
     if about.rule.everybody:
         sentences.append(
-            "Note: at this eps and null rule every record is proximate to every other, so the "
-            "sizes of balls say only how many records there are."
+            "Note: at this eps and null rule all records are proximate, so every ball has all "
+            "records."
         )
     unrated = np.flatnonzero(rated == 0) + 1
     if len(unrated):
         sentences.append(
-            f"Note: nobody rated sensitive item {', '.join(map(str, unrated))} of those given; "
-            "it passes because it discloses nothing."
+            f"Note: no record has a rating of sensitive item {', '.join(map(str, unrated))} of "
+            "those given; it passes because it discloses nothing."
         )
     if alone:
         sentences.append(
-            f"Note: in the ball of {counted(alone, 'record')} a sensitive item was "
-            "rated by one member alone. It passes, as the definition takes nulls for spread, "
-            "but whoever reads the ball reads that one rating."
+            f"Note: in the ball of {counted(alone, 'record')} a single member rated a sensitive "
+            "item. It passes because the definition counts nulls as spread, but the ball discloses "
+            "this rating."
         )
     if about.dated:
         sentences.append("Note: the ratings carry dates, which this model does not look at.")

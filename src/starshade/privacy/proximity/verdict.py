@@ -27,27 +27,35 @@ _FIGURES = (
     ),
     Figure(
         "records_in_small_patterns",
-        "Records whose set of items too few rated",
+        "Records whose set of items fewer than k share",
         "count",
         True,
-        "They fail, whatever their ratings.",
+        "They fail for any ratings.",
     ),
-    Figure("distinct_balls", "Distinct balls", "count", None, "A ball: who is near a record."),
+    Figure(
+        "distinct_balls",
+        "Distinct balls",
+        "count",
+        None,
+        "A ball: a record with all its proximate records.",
+    ),
     Figure(
         "balls_with_one_rating",
-        "Records in whose ball one alone rated a sensitive item",
+        "Records in whose ball a single member rated a sensitive item",
         "count",
         True,
-        "They pass all the same.",
+        "They pass: the definition counts nulls as spread.",
     ),
     Figure(
         "not_found",
-        "Records without a group found, though k lie around them",
+        "Records without a clique, although k lie around them",
         "count",
         True,
-        "The search for cliques is greedy: there may be one.",
+        "The greedy search may miss one.",
     ),
-    Figure("balls_without_rating", "Records in whose ball nobody rated a sensitive item", "count"),
+    Figure(
+        "balls_without_rating", "Records in whose ball no member rated a sensitive item", "count"
+    ),
 )
 
 
@@ -201,10 +209,10 @@ class ProximityVerdict(Verdict):
 
     def _diverse(self) -> str:
         if self.failing_by_spread is None:
-            return " What the records of such a ball have in common is not hidden."
+            return " What the records of a ball have in common is disclosed."
         return (
             " Among them the ratings of each sensitive item have a standard deviation of "
-            f"{self.parameters['l']:g} or more, or nobody rated it."
+            f"{self.parameters['l']:g} or more, or no member rated it."
         )
 
     def _why(self, k: int, proximity: str) -> list[str]:
@@ -251,10 +259,9 @@ class ProximityVerdict(Verdict):
             return ""
         eps, k = self.parameters["eps"], self.parameters["k"]
         return (
-            f"Whoever takes all ratings within {eps:g} of a person's for the same cannot point at "
-            f"the record with a better chance than 1/{k}. It promises no more than that: records "
-            "near each other may differ, and somebody who knows a person's ratings exactly may "
-            "single one out."
+            f"An adversary who knows ratings only to within {eps:g} re-identifies with probability "
+            f"at most 1/{k}. No more is guaranteed: proximate records may differ, and exact "
+            "knowledge of ratings may single one out."
         )
 
     def explain(self) -> tuple[str, ...]:
@@ -275,7 +282,7 @@ class ProximityVerdict(Verdict):
 
     def _failure(self, entry: dict[str, Any]) -> str:
         if self.not_found is not None:
-            return f"the largest group found has {counted(entry['size'], 'record')}"
+            return f"its largest clique has {counted(entry['size'], 'record')}"
         text = f"its ball has {counted(entry['size'], 'record')}"
         if entry.get("sd") is not None:
             text += f"; sensitive item {entry['item']} spreads least, by {entry['sd']:.4g}"
@@ -291,7 +298,7 @@ class ProximityVerdict(Verdict):
             text += f"are the {noun}s {shown}" + (f" and {more:,} more" if more else "")
         spread = [
             f"sensitive item {place}: "
-            + ("nobody rated it" if sd is None else f"standard deviation {sd:.4f}")
+            + ("no member rated it" if sd is None else f"standard deviation {sd:.4f}")
             for place, sd in enumerate(witness.get("sd", ()), 1)
         ]
         bound = f" (l = {self.parameters['l']:g})" if spread else ""
