@@ -194,8 +194,8 @@ class TCloseness(TClosenessSettings):
                 f"mover's distance, values {ground}). The class discloses at most this much more "
                 "than the whole table.",
                 f"are in classes whose distribution of {self.attribute} differs from the "
-                f"table's by more than {self.t:g} (earth mover's distance, values {ground}); the largest "
-                f"distance is {largest:.4g}.",
+                f"table's by more than {self.t:g} (earth mover's distance, values {ground}); the "
+                f"largest distance is {largest:.4g}.",
             ),
             empty=""
             if self.t < 1 - SLACK

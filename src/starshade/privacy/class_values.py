@@ -136,7 +136,7 @@ def values_in_classes(data: Release | Ratings, attribute: str) -> ClassValues:
     records = records_of(data)
     column = _column(data, attribute)
     if not records:
-        raise ConfigError("no records: there is nothing to check")
+        raise ConfigError("no records to check")
     code, numeric, has_missing = _codes(column)
     classes = classes_of(data)
     n_values = int(code.max()) + 1
@@ -212,10 +212,10 @@ _FIGURES = (
         "Largest share of one value in a class",
         "share",
         True,
-        "High: who finds a class is almost sure of the value.",
+        "High: the class nearly discloses the value.",
     ),
     Figure("values", "Different values in the whole table", "count", False, "None has more."),
-    Figure("missing", "Records without a value", "count", True, "What theirs is, is not known."),
+    Figure("missing", "Records without a value", "count", True, "Their value is unknown."),
     BY_SIZE,
     Figure("failing_by_share", "Records in whose class one value is too frequent", "count", True),
 )

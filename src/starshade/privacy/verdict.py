@@ -25,7 +25,7 @@ _FIGURES = (
     Figure("failing_records", "Records it does not hold for", "count", True, "It holds at 0."),
     SMALLEST_GROUP,
 )
-BY_SIZE = Figure("failing_by_size", "Records that are alike to too few", "count", True)
+BY_SIZE = Figure("failing_by_size", "Records in classes below k", "count", True)
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class Verdict(Shown):
             return (
                 f"{head}: each of the {self.records:,} records is one of at least "
                 f"{self.smallest_class:,} equal ones{self.alike_by}. An adversary who knows a "
-                "person's ratings cannot tell which of them is the person's; what they have in common is "
-                "disclosed."
+                "person's ratings cannot tell which of them is the person's; what they have in "
+                "common is disclosed."
             )
         return (
             f"{head}: {self.failing_records:,} of {counted(self.records, 'record')} "

@@ -37,7 +37,7 @@ class GeneralizationLoss(Measure[UtilityResult]):
 
     name: ClassVar[str] = "generalization-loss"
     MEANING: ClassVar[str] = (
-        "Low is more useful: 0 leaves every cell as it was, 1 makes every cell as wide as its "
+        "Low is more useful: 0 leaves every cell unchanged, 1 makes every cell as wide as its "
         "column."
     )
 
@@ -47,7 +47,7 @@ class GeneralizationLoss(Measure[UtilityResult]):
             "Generalization loss (GenILoss)",
             "ratio",
             True,
-            "0 leaves every cell as it was; 1 makes each as wide as all ratings of its item.",
+            "0 leaves every cell unchanged; 1 makes each as wide as all ratings of its item.",
             short="GenILoss",
         ),
     )
@@ -115,9 +115,9 @@ class Distortion(Measure[UtilityResult]):
 
     name: ClassVar[str] = "distortion"
     MEANING: ClassVar[str] = (
-        "Low is more useful: 0 leaves every rating of every record as it was. It applies where "
-        "each record was released by itself, and takes the owner's receipt. Who was left out adds "
-        "nothing: users_deleted counts them."
+        "Low is more useful: 0 leaves every rating unchanged. It applies where each record was "
+        "released by itself, and needs the private key file. People left out add nothing; "
+        "users_deleted counts them."
     )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
@@ -141,21 +141,21 @@ class Distortion(Measure[UtilityResult]):
             "Ratings moved",
             "count",
             True,
-            "Ratings that are released with another value; low keeps more as it was.",
+            "Ratings released with another value; low is more useful.",
         ),
         Figure(
             "ratings_suppressed",
             "Ratings suppressed",
             "count",
             True,
-            "Ratings that are no longer in the release; low keeps more.",
+            "Ratings that are not in the release; low is more useful.",
         ),
         Figure(
             "ratings_imputed",
-            "Ratings invented",
+            "Ratings imputed",
             "count",
             True,
-            "Ratings in the release that nobody gave; low invents less.",
+            "Ratings in the release that no user gave; low is more useful.",
         ),
     )
 
@@ -223,10 +223,9 @@ class DisclosureShares(Measure[UtilityResult]):
 
     name: ClassVar[str] = "disclosure-shares"
     MEANING: ClassVar[str] = (
-        "High means risk: that share of users is in a class with a cell that tells their rating "
+        "High means risk. Share of users in a class with a cell that discloses their rating "
         "(disclosed), exact ratings of its members (exact values listed), or that they rated the "
-        "item at all (exists), or that share of records alone "
-        "in their class with their sensitive attributes."
+        "item (exists). Share of records alone in their class with their sensitive attributes."
     )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = SHARES
@@ -267,8 +266,8 @@ class Discernibility(Measure[UtilityResult]):
 
     name: ClassVar[str] = "discernibility"
     MEANING: ClassVar[str] = (
-        "Low is more useful: records x k is the least a k-anonymous release can reach, records "
-        "squared means that all records are alike."
+        "Low is more useful: records x k is the minimum of a k-anonymous release; records squared "
+        "means that all records are equal."
     )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
@@ -277,13 +276,12 @@ class Discernibility(Measure[UtilityResult]):
             "Discernibility (DM)",
             "count",
             True,
-            "The sum of squared class sizes: records × k at least, records squared when all are "
-            "alike.",
+            "Sum of squared class sizes: at least records × k; records squared if all are equal.",
             short="DM",
         ),
         Figure(
             "classes",
-            "Classes of equal records",
+            "Equivalence classes",
             "count",
             False,
             "More classes keep more differences between people.",
@@ -293,7 +291,7 @@ class Discernibility(Measure[UtilityResult]):
             "Smallest class",
             "count",
             None,
-            "The fewest records that are equal; k-anonymity asks for k at least.",
+            "Minimum number of equal records; k-anonymity requires k.",
         ),
     )
 
@@ -323,9 +321,8 @@ class AverageClassSize(AverageClassSizeSettings, Measure[UtilityResult]):
 
     name: ClassVar[str] = "class-size"
     MEANING: ClassVar[str] = (
-        "1 is best: classes are no larger than k asks for. Above 1 records hide among more others "
-        "than asked, at the cost of detail. Below 1 records are not made equal at all: they hide "
-        "among others that are near, if a model says so."
+        "1 is best: classes are no larger than k. Above 1 they are larger than required, at the "
+        "cost of detail. Below 1 records are not made equal, only proximate."
     )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
@@ -334,8 +331,8 @@ class AverageClassSize(AverageClassSizeSettings, Measure[UtilityResult]):
             "Average class size (C_AVG)",
             "ratio",
             None,
-            "1 is best: classes are no larger than k asks for. Above 1 people hide among more than "
-            "asked, at the cost of detail; below 1 records are not equal but near each other.",
+            "1 is best: classes are no larger than k. Above 1 they are larger than required, at "
+            "the cost of detail; below 1 records are proximate, not equal.",
             short="C_AVG",
         ),
     )

@@ -165,7 +165,7 @@ def _check(train: Floats, labels: NDArray[Any], test: Floats, step: float) -> No
     if labels.shape != (len(train),):
         raise ConfigError(f"labels of shape {labels.shape} for {len(train)} records")
     if not len(train):
-        raise ConfigError("naive Bayes: no record to learn from")
+        raise ConfigError("naive Bayes: no record to train on")
     if not step >= 0:
         raise ConfigError(f"step {step:g}: must be 0 or more")
 

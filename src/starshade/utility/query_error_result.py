@@ -14,8 +14,8 @@ from starshade.utility.result import UtilityResult
 
 #: kinds of condition, and who meets one
 KINDS = {
-    "and": "who meet all conditions",
-    "or": "who meet any of the conditions",
+    "and": "who satisfy all conditions",
+    "or": "who satisfy any of the conditions",
     "range": "whose ratings of an item lie in a range",
 }
 
@@ -81,8 +81,8 @@ class QueryErrorResult(UtilityResult):
                 curves.setdefault(step.kind, []).append((step.size, step.error))
         if not curves:
             raise ConfigError(
-                "no query was answered on both sides: there is nothing to draw",
-                advice="A release answers queries if it carries personal attributes.",
+                "no query was answered on both sides, so there is no chart",
+                advice="A release answers queries if it has personal attributes.",
             )
         return curve_chart(
             f"How far the average of {self.attribute} is off",

@@ -51,7 +51,7 @@ class HistogramResult(UtilityResult):
             The scale has no steps.
         """
         if not self.levels:
-            raise ConfigError("on a scale without steps no ratings were counted to draw")
+            raise ConfigError("no chart on a scale without steps")
         bars = []
         for series, shares in (("before", self.before), ("after", self.after)):
             rated = sum(shares[1:]) or 1.0
@@ -79,9 +79,9 @@ class RatingHistogram(Measure[HistogramResult]):
     name: ClassVar[str] = "rating-histogram"
     RESULT: ClassVar[type[HistogramResult]] = HistogramResult
     MEANING: ClassVar[str] = (
-        "Low is more useful: 0 leaves as many cells of each rating, and of null, as there were; 1 "
-        "leaves none where there was one; `rated` counts cells with a rating alone. A release "
-        "without nulls no longer tells who rated what, and counts of ratings on it mean nothing."
+        "Low is more useful: 0 keeps the number of cells of each rating and of null, 1 shares "
+        "none; `rated` counts only cells with a rating. In a release without nulls, counts of "
+        "ratings have no meaning."
     )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
@@ -90,16 +90,14 @@ class RatingHistogram(Measure[HistogramResult]):
             "Distance of the histograms, all cells",
             "share",
             True,
-            "0 leaves as many cells of each rating, and without one, as there were; at 100% none "
-            "is as it was.",
+            "0 keeps the number of cells of each rating and of null; 100% shares none.",
         ),
         Figure(
             "histogram_distance_rated",
             "Distance of the histograms, ratings alone",
             "share",
             True,
-            "0 leaves ratings as frequent, among each other, as they were; 100% has none in "
-            "common.",
+            "0 keeps the relative frequency of ratings; 100% shares none.",
         ),
         Figure(
             "null_share_before", "Cells without a rating, before", "share", None, "Of the original."
@@ -109,7 +107,7 @@ class RatingHistogram(Measure[HistogramResult]):
             "Cells without a rating, after",
             "share",
             None,
-            "Of the release; as before where nothing was filled in or left out.",
+            "Of the release; unchanged if nothing was imputed or left out.",
         ),
     )
 

@@ -42,7 +42,7 @@ LEARNED = 30_000_000  # cells of the release that a model is trained on; of more
 ENOUGH = 0.5  # of the held-out ratings covered, for a release to be useful
 WIDTH = 80  # columns of a line of text
 
-_ERROR = "The root mean square distance of a prediction from the held-out rating."
+_ERROR = "Root mean square error of predictions of held-out ratings."
 ERRORS = (
     Figure(
         "held_out_read",
@@ -65,7 +65,8 @@ COVERED = Figure(
     "Held-out ratings covered",
     "share",
     False,
-    "Of people and on items that the release of the rest has; the errors are on these.",
+    "Share of held-out ratings of people and items in the release of the rest; errors are on "
+    "these.",
 )
 _REMAINS = tuple(
     figure
@@ -299,7 +300,7 @@ def predict_held_out(
     """
     probe = linked_probe(release, rest, held)
     if probe is None:
-        raise ConfigError("the release of the rest has no link to people")
+        raise ConfigError("the release of the rest has no key file")
     if not len(probe.values):
         raise ConfigError(
             f"none of {counted(held.n_ratings, 'held-out rating')} is of a person and on an item "

@@ -232,7 +232,7 @@ class GraphResult(Shown):
             ((place + 1) / len(degrees), float(degrees[int(place)])) for place in places.tolist()
         ]
         return curve_chart(
-            "How many others lie within ε of a record",
+            "Neighbours within ε of a record",
             f"{counted(self.records, 'record')}, ε = {self.eps:g}, nulls {self.nulls}",
             {"": points},
             Axis("share of the records, those with fewest first", share=True),
@@ -256,7 +256,7 @@ class GraphResult(Shown):
 _FIGURES = (
     Figure("records", "Records", "count"),
     Figure("edges", "Pairs within ε of each other", "count", False),
-    Figure("components", "Connected components", "count", True, "1: all hang together."),
+    Figure("components", "Connected components", "count", True, "1: all records are connected."),
     Figure("degrees.min", "Fewest neighbours of a record", "count", False),
     Figure("degrees.mean", "Neighbours of a record, on average", "ratio", False),
     Figure("degrees.max", "Most neighbours of a record", "count"),

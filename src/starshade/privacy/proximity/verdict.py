@@ -23,7 +23,7 @@ _FIGURES = (
         "Sets of items that records rated",
         "count",
         None,
-        "Those that are not sensitive; a null is near nulls alone.",
+        "Items that are not sensitive; a null is proximate to nulls only.",
     ),
     Figure(
         "records_in_small_patterns",
@@ -144,7 +144,7 @@ class ProximityVerdict(Verdict):
             so_far += n
             points.append((size, so_far / self.records))
         return curve_chart(
-            "How many others look like a record",
+            "Records proximate to a record",
             f"{counted(self.records, 'record')}; k = {self.parameters['k']} is asked of each",
             {"": points},
             Axis("records within ε, itself included", log=True),

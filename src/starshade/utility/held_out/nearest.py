@@ -167,21 +167,20 @@ class SimilarUserDeviation(Nearness[UtilityResult]):
             "Similar-user deviation",
             "error",
             True,
-            "The typical distance of a prediction from what people rated, read from the profile "
-            "most like them.",
+            "Root mean square error of predictions from the profile most similar to each person.",
         ),
         Figure(
             "similar_user_users",
             "People compared with profiles",
             "count",
             None,
-            "What the deviations rest on.",
+            "Sample size of the deviations.",
         ),
     )
 
     MEANING: ClassVar[str] = (
-        "Low is more useful: how far held-out ratings are, as a root mean square, from what the "
-        "released profile that is most like each person says."
+        "Low is more useful: root mean square error of held-out ratings, predicted from the "
+        "released profile most similar to each person."
     )
 
     def found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
@@ -245,15 +244,15 @@ class SelfRankResult(UtilityResult):
         """
         if not self.within:
             raise ConfigError(
-                "self-rank was not measured", advice="Give a probe and the owner's receipt."
+                "self-rank was not measured", advice="Give a probe and the private key file."
             )
         return curve_chart(
-            "How near people are to their own anonymized version",
+            "Similarity of people to their own profile",
             f"{self.figures['self_rank_users']:,} people, "
             f"{self.figures['self_rank_profiles']:,} profiles",
             {"": [(percent / 100, share) for percent, share in enumerate(self.within, 1)]},
             Axis("nearest profiles", share=True),
-            Axis("people whose own is among them", share=True),
+            Axis("share of people with their own among them", share=True),
         )
 
 
@@ -275,27 +274,27 @@ class SelfRank(Nearness[SelfRankResult]):
             "Self-rank, mean percentile",
             "ratio",
             None,
-            "Where people's own profile stands among all, the most similar first; low keeps people "
-            "recognisable to themselves, and to others.",
+            "Rank of people's own profile among all, the most similar first; low means "
+            "recognisable, also by others.",
         ),
         Figure(
             "self_rank_median",
             "Self-rank, median percentile",
             "ratio",
             None,
-            "The same; half of the people stand before it.",
+            "The same; half of the people rank before it.",
         ),
         Figure(
             "self_rank_first",
             "People whose own profile is the most similar",
             "share",
             None,
-            "High keeps people recognisable to themselves, and to others.",
+            "High means recognisable, also by others.",
         ),
-        Figure("self_rank_users", "People ranked", "count", None, "What the ranks rest on."),
+        Figure("self_rank_users", "People ranked", "count", None, "Sample size of the ranks."),
         Figure(
             "self_rank_profiles",
-            "Profiles they were ranked among",
+            "Profiles ranked",
             "count",
             None,
             "Of the release.",
@@ -303,9 +302,8 @@ class SelfRank(Nearness[SelfRankResult]):
     )
 
     MEANING: ClassVar[str] = (
-        "Low is more useful, and helps who looks for a group: a percentile of 1 means that 1 % of "
-        "the profiles are at least as similar to a person as their own anonymized version, itself "
-        "included."
+        "Low is more useful, and helps class linkage: a percentile of 1 means that 1 % of the "
+        "profiles are at least as similar to a person as their own, itself included."
     )
 
     def found(self, release: Release, original: Ratings, probe: Probe) -> SelfRankResult:

@@ -56,16 +56,16 @@ class PairwiseResult(UtilityResult):
             It was not measured, or no pair was to be had.
         """
         if not self.all_pairs:
-            raise ConfigError("no pair of people was compared: there is nothing to draw")
-        lines = (("any two people", self.all_pairs), ("two of one cluster", self.within))
+            raise ConfigError("no pair of people was compared, so there is no chart")
+        lines = (("any two people", self.all_pairs), ("two of one class", self.within))
         curves = {
             name: [((at + 0.5) / BINS, share) for at, share in enumerate(shares)]
             for name, shares in lines
             if shares
         }
         return curve_chart(
-            "How unlike people are",
-            "further left within clusters: like people were put together",
+            "Dissimilarity of people",
+            "further left within classes: similar people share a class",
             curves,
             Axis("dissimilarity"),
             Axis("share of the pairs", share=True),
@@ -108,34 +108,35 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings, HeldOut[PairwiseResul
             "Dissimilarity of two people",
             "ratio",
             None,
-            "Between any two people; to be compared with those who share a profile.",
+            "Over any two people; compare with people who share a profile.",
         ),
         Figure(
             "dissimilarity_within",
-            "Dissimilarity of two with the same profile",
+            "Dissimilarity of two people with the same profile",
             "ratio",
             True,
-            "The lower beside any two people, the more alike are those who were put together.",
+            "The lower compared with any two people, the more similar are people who share a "
+            "profile.",
         ),
         Figure(
             "dissimilarity_users",
             "People in the sample",
             "count",
             None,
-            "What the dissimilarity of any two rests on.",
+            "Sample size of the dissimilarity of any two people.",
         ),
         Figure(
             "dissimilarity_pairs_within",
             "Pairs with the same profile",
             "count",
             None,
-            "What the dissimilarity of such two rests on.",
+            "Sample size of the dissimilarity within classes.",
         ),
     )
 
     MEANING: ClassVar[str] = (
-        "The lower within clusters than among all, the more alike are those who share a profile: "
-        "the mean dissimilarity of two people's padded rows."
+        "Mean dissimilarity of two people's padded rows. The lower within classes than over all "
+        "pairs, the more similar are people who share a profile."
     )
 
     def _judged(self, release: Release, original: Ratings, probe: Ratings | None) -> PairwiseResult:

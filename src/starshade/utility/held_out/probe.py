@@ -25,11 +25,11 @@ from starshade.release.match.match import Match, refuse_strangers
 from starshade.release.table import Release
 from starshade.utility.result import Measure, Result
 
-_UNMEASURED = " It takes a probe and the owner's receipt."
+_UNMEASURED = " It needs a probe and the private key file."
 
 _ADVICE = (
-    "`starshade data split RATINGS --out train/ --probe probe/` makes both: written as stores "
-    "they keep users and items whose only ratings were set aside."
+    "`starshade data split RATINGS --out train/ --probe probe/` makes both; stores keep users and "
+    "items whose only ratings were held out."
 )
 
 
@@ -159,7 +159,7 @@ class Asked(Wanted):
             raise ConfigError(
                 f"{trained:,} of the {len(self.items):,} ratings of the probe are in the ratings "
                 "too: what was learned cannot test",
-                advice="Give the part that was not held out, of which the release was made.",
+                advice="Give the part that was not held out, from which the release was made.",
             )
         users, rows = (np.repeat(each, np.diff(self.indptr)) for each in (user, row))
         columns = release.classes.items.indices(items)[self.items]
@@ -186,7 +186,7 @@ def readings(
     key: str, title: str, unit: Unit, low_is_good: bool, meaning: str
 ) -> tuple[Figure, Figure]:
     """Declare a figure of the released cells, and of a recommender trained on them."""
-    again = "The same, where a recommender is trained on the release."
+    again = "The same, with a recommender trained on the release."
     return (
         Figure(f"{key}_release", f"{title}, released cells", unit, low_is_good, meaning),
         Figure(f"{key}_refit", f"{title}, recommender on the release", unit, low_is_good, again),

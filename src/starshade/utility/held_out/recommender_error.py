@@ -41,13 +41,13 @@ _READINGS = (
     (
         "original",
         "a recommender on the original",
-        "The typical distance of a predicted rating from the true one.",
+        "Error of predicted ratings on the scale.",
     ),
-    ("release", "the released cells", "The same, where the released cell itself predicts."),
+    ("release", "the released cells", "The same, with the released cell as prediction."),
     (
         "refit",
         "a recommender on the release",
-        "The same, where a recommender is trained on the release.",
+        "The same, with a recommender trained on the release.",
     ),
 )
 
@@ -99,25 +99,25 @@ class RecommenderError(RecommenderErrorSettings, HeldOut[UtilityResult]):
                 f"{error.upper()} of {of}, of the original's",
                 "error",
                 True,
-                "1 predicts as well from the release as from the original; above 1, worse.",
+                "1: the release predicts as well as the original; above 1: worse.",
             )
             for error in _ERRORS
             for reading, of, _ in _READINGS[1:]
         ),
         Figure(
-            "probe_ratings", "Held-out ratings tested", "count", None, "What the errors rest on."
+            "probe_ratings", "Held-out ratings tested", "count", None, "Sample size of the errors."
         ),
         Figure(
             "probe_left_out",
             "Held-out ratings of people or on items not released",
             "count",
             True,
-            "They are left out on both sides.",
+            "Left out on both sides.",
         ),
     )
     MEANING: ClassVar[str] = (
-        "Low is more useful: a ratio of 1 predicts held-out ratings as well from the release as "
-        "from the original; `refit` trains on the release, `release` reads its cells."
+        "Low is more useful: at a ratio of 1 the release predicts held-out ratings as well as the "
+        "original; `refit` trains on the release, `release` reads its cells."
     )
 
     def found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
@@ -194,12 +194,11 @@ class TargetDeviation(RecommenderErrorSettings, HeldOut[UtilityResult]):
         "Target deviation",
         "error",
         True,
-        "The typical distance of a prediction from what people rated, read from their own "
-        "anonymized version.",
+        "Root mean square error of predictions from each person's own profile.",
     )
     MEANING: ClassVar[str] = (
-        "Low is more useful: how far held-out ratings are, as a root mean square, from what each "
-        "person's own anonymized version says."
+        "Low is more useful: root mean square error of held-out ratings, predicted from each "
+        "person's own profile."
     )
 
     def found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:

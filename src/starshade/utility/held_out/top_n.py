@@ -58,14 +58,14 @@ class TopN(TopNSettings, HeldOut[UtilityResult]):
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         *readings(
             "top_n_agreement",
-            "Recommendations that are the same",
+            "Equal recommendations",
             "share",
             False,
-            "The share of recommended items that the original would recommend too.",
+            "Share of recommended items that the original recommends too.",
         ),
         Figure(
             "top_n_users",
-            "People who were recommended to",
+            "People with recommendations",
             "count",
             None,
             "What the shares rest on.",
