@@ -179,7 +179,7 @@ def compare(
     audit = None if policy is None else Audit(policy=policy, targets=settings.targets)
     table = (ratings if items is None else items.apply(ratings)).drop_empty_users()
     if not table.n_ratings:
-        raise ConfigError("without ratings there is nothing to compare")
+        raise ConfigError("no ratings to compare")
     probe = None
     if settings.held_out:
         train, probe = hold_out(table, settings.held_out, rng=seed)
@@ -282,12 +282,12 @@ class _Judge:
             "expected_top1": worst.expected_top1.rate,
             "expected_top1_low": worst.expected_top1.low,
             "expected_top1_high": worst.expected_top1.high,
-            "isolates": None if isinstance(predicates, str) else predicates.singling_out.rate,
+            "singling_out": None if isinstance(predicates, str) else predicates.singling_out.rate,
             "class_linkage": max(
                 (r.class_linkage.rate for r in attacked if isinstance(r, LikelihoodResult)),
                 default=None,
             ),
-            "disclosed": max(result.class_contents_known.rate for result in attacked),
+            "class_contents_known": max(result.class_contents_known.rate for result in attacked),
         }
         if made is not None:
             if self.shadows:
@@ -324,9 +324,9 @@ class _Judge:
         linked, member = found.linkability[known], found.membership
         more = found.inference[known]
         rates = {
-            "halves": None if isinstance(linked, str) else linked.excess,
-            "membership": None if isinstance(member, str) else member.auc,
-            "inference": None if isinstance(more, str) else most_gained(more),
+            "linkability": None if isinstance(linked, str) else linked.excess,
+            "membership_auc": None if isinstance(member, str) else member.auc,
+            "inference_gain": None if isinstance(more, str) else most_gained(more),
         }
         return {name: None if rate is None else rate.rate for name, rate in rates.items()}
 
@@ -376,7 +376,7 @@ def _row(way: Way, judge: _Judge, wrong: list[UserError]) -> Row:
         if not isinstance(error, UnmetError):
             wrong.append(error)
     except MemoryError:
-        reason = "the machine has no memory left for this"
+        reason = "out of memory"
     else:
         return Row(*told, figures, attack=attack, decision=decision, **cells)
     nothing: dict[str, Value] = dict.fromkeys(figure.key for figure in compared())

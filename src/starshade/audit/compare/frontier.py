@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
-_FOUND_TITLE = "record found by the stronger attack, share of targets"
+_FOUND_TITLE = "re-identification by the strongest attack, share of targets"
 
 
 def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
@@ -37,7 +37,7 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
     """
     made = [(row, best) for row, best in comparison.judged if row.loss is not None]
     if not made:
-        raise ConfigError("every release was refused: there is nothing to draw")
+        raise ConfigError("every release was refused, so there is no chart")
     methods = list(dict.fromkeys(row.label for row, _ in made))
     ks = sorted({row.k for row, _ in made})
     rows = []
@@ -50,7 +50,7 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
                 panels.append(_shown(values, kind, methods))
             rows.append({"hconcat": panels})
     return Chart(
-        "What methods lose, and what an attack still finds",
+        "Loss and re-identification by method",
         subtitle,
         " ".join(_in_words(row, best) for row, best in made),
         {
@@ -113,7 +113,9 @@ def _against(values: list[dict[str, Any]], kind: str, methods: list[str], ks: li
     return {
         "width": 380,
         "height": 300,
-        "title": small_title("Loss against attack; the dashed line joins those that none beats"),
+        "title": small_title(
+            "Loss and re-identification; the dashed line joins Pareto-optimal releases"
+        ),
         "layer": [
             marks("line", {"x": x, "y": y}, best, **dashed),
             {
@@ -147,7 +149,7 @@ def _over_k(values: list[dict[str, Any]], kind: str, methods: list[str], ks: lis
 
 
 def _shown(values: list[dict[str, Any]], kind: str, methods: list[str]) -> Spec:
-    axis = {"title": "people whose class shows a rating", "format": "~%"}
+    axis = {"title": "people with a disclosed rating", "format": "~%"}
     x = encoded("loss", title=_title(kind), scale={"zero": False})
     y = encoded("shown", axis=axis, scale={"domainMin": 0})
     fields = [{"field": name} for name in ("method", "k", "loss", "shown")]
@@ -157,7 +159,7 @@ def _shown(values: list[dict[str, Any]], kind: str, methods: list[str]) -> Spec:
     return {
         "width": 300,
         "height": 300,
-        "title": small_title("Ratings shown plainly; a line joins the weights of one k"),
+        "title": small_title("Disclosed ratings; a line joins the weights of one k"),
         "layer": [
             marks("line", curve, weighed, color="#999"),
             {"data": {"values": values}, "layer": [marks("circle", dots, size=50, opacity=1)]},
@@ -176,19 +178,19 @@ _LOST = (
     *(figure for figure in OF_RELEASES if figure.key in ("users_deleted", "smallest_class")),
     Figure(
         "query_error",
-        "Averages by query",
+        "Error of averages by query",
         "percent",
         True,
-        "How far averages lie from the true ones, the mean of all kinds of conditions; 0 is exact.",
+        "Mean error of averages over all kinds of conditions; 0 is exact.",
         short="query error",
     ),
     Figure(
         "rmse_ratio",
-        "RMSE on held-out ratings, of the original's",
+        "Ratio of RMSE on held-out ratings to the original's",
         "ratio",
         True,
-        "The lesser of both readings: 1 is as good as the original.",
-        short="RMSE, of the original's",
+        "The smaller of both readings; 1 is as good as the original.",
+        short="RMSE ratio",
     ),
 )
 #: what is found, by the question that it answers (`QUESTIONS`)
@@ -196,24 +198,24 @@ _FOUND: dict[QuestionName, tuple[Figure, ...]] = {
     "singled-out": (
         TARGETS,
         EXPECTED_TOP1,
-        Figure("expected_top1_low", "Right when it must answer, at least", "share", True),
-        Figure("expected_top1_high", "Right when it must answer, at most", "share", True),
+        Figure("expected_top1_low", "Best guess correct, lower end", "share", True),
+        Figure("expected_top1_high", "Best guess correct, upper end", "share", True),
         ISOLATES,
     ),
     "linked": (
         CLASS_FOUND,
-        Figure("halves", CHECKED["linkability"].title, "share", True, short="halves joined"),
+        Figure("linkability", CHECKED["linkability"].title, "share", True, short="linkability"),
     ),
     "inferred": (
         Figure(
-            "membership",
-            "Of two people, one in it and one not, told which is, all ratings known",
+            "membership_auc",
+            "Membership inference (AUC), all ratings known",
             "share",
             True,
-            "50% is not at all.",
-            short="in it or not",
+            "50%: nothing is learned.",
+            short="membership AUC",
         ),
-        Figure("inference", CHECKED["inference"].title, "share", True, short="gained by it"),
+        Figure("inference_gain", CHECKED["inference"].title, "share", True, short="inference gain"),
         DISCLOSED,
         *DisclosureShares.FIGURES,
     ),
@@ -221,7 +223,7 @@ _FOUND: dict[QuestionName, tuple[Figure, ...]] = {
 _RISKS = {figure.key for figures in _FOUND.values() for figure in figures}
 _TOOK = (
     Figure("seconds", "Seconds", "seconds", True, short="seconds"),
-    Figure("peak_rss_mb", "Most memory", "count", True),
+    Figure("peak_rss_mb", "Peak memory", "count", True),
 )
 #: figures of measures that a row has though no column does
 _MORE = (
@@ -235,7 +237,7 @@ _MORE = (
     "rmse_ratio_release",
     "rmse_ratio_refit",
 )
-BESIDE = "Utility beside risk"
+BESIDE = "Utility and risk"
 REMAINS = "Utility: ratings recoverable from the release, and losses"
 _BESIDE = (
     *("recoverable_within_step", "held_out_read", "utility_suppressed"),
@@ -271,7 +273,7 @@ def in_columns() -> dict[str, tuple[Figure, ...]]:
         BESIDE: beside,
         REMAINS: (*first, *lost),
         **{QUESTIONS[name]: tuple(f for f in found if f.short) for name, found in _FOUND.items()},
-        "For comparison with the literature, and what it took": tuple(
+        "Measures of the literature, time": tuple(
             figure for key, figure in shown.items() if key in took
         ),
     }

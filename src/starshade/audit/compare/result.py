@@ -192,9 +192,9 @@ class Comparison:
         return (
             f"{counted(data['users'], 'user')}, "
             f"{counted(data['items'], 'item')}, {counted(data['ratings'], 'rating')}; "
-            f"{counted(self.known, 'cell')} known of each of "
-            f"{counted(int(original['targets'] or 0), 'target')}, by which "
-            f"{self.attack} finds {percent(original['expected_top1'])} in the original{self._known}"
+            f"{counted(self.known, 'rating')} known of each of "
+            f"{counted(int(original['targets'] or 0), 'target')}; {self.attack} re-identifies "
+            f"{percent(original['expected_top1'])} in the original data{self._known}"
         )
 
     @property
@@ -241,19 +241,15 @@ class Comparison:
         made = len(self.rows) - len(self.refused)
         yield (
             f"{counted(made, 'release')} of {counted(self.data['users'], 'user')} on "
-            f"{counted(self.data['items'], 'item')}. An adversary who knows "
-            f"{counted(self.known, 'cell')} of each of "
-            f"{counted(int(self.original['targets'] or 0), 'target')} and must answer is right "
-            f"about {percent(self.original['expected_top1'])} of them in the ratings as they are "
-            f"({self.attack}); of the attacks tried, scoreboard-rh, label and likelihood, the one "
-            "that finds most is reported."
+            f"{counted(self.data['items'], 'item')}. In the original data an adversary who knows "
+            f"{counted(self.known, 'rating')} re-identifies "
+            f"{percent(self.original['expected_top1'])} of "
+            f"{counted(int(self.original['targets'] or 0), 'target')} ({self.attack}). Reported is "
+            "the strongest of scoreboard-rh, label and likelihood."
         )
         averages = [row.figures["item_means_within_step"] for row in self.rows]
         if known := [share for share in averages if share is not None]:
-            yield (
-                f"A list of item averages, which anybody may have, tells {percent(known[0])} of "
-                "all ratings within one step; its skill is 0."
-            )
+            yield (f"Item means alone recover {percent(known[0])} of all ratings within one step.")
         covering = max(
             self.rows, key=lambda row: row.figures["held_out_covered"] or 0, default=None
         )
@@ -266,14 +262,14 @@ class Comparison:
         if self.frontier:
             best = ", ".join(row.name for row in self.frontier)
             yield (
-                "Beaten by no other release with the same kind of loss, when loss, users left out "
-                f"and the attack all count: {best}."
+                "Pareto-optimal in loss, users left out and re-identification, among releases with "
+                f"the same kind of loss: {best}."
             )
         if self.policy is not None:
             passed = [
                 row.name for row in self.rows if row.decision and row.decision.verdict == "PASS"
             ]
-            yield f"By policy {self.policy} pass: {', '.join(passed) or 'none'}."
+            yield f"PASS by policy {self.policy}: {', '.join(passed) or 'none'}."
         if self.refused:
             yield f"Refused: {', '.join(row.name for row in self.refused)}."
 
@@ -287,6 +283,6 @@ class Comparison:
             )
             for row, best in self.judged
         ]
-        head = ("release", *(figure.head for figure in shown), "beaten by none")
+        head = ("release", *(figure.head for figure in shown), "Pareto-optimal")
         content = table(head, rows, numbers=range(1, len(shown) + 1))
-        return block("Methods side by side", paragraph(str(self)), content)
+        return block("Comparison of methods", paragraph(str(self)), content)

@@ -28,20 +28,20 @@ class CompareSettings:
 
     methods: Sequence[str] | None = settable(
         "Methods",
-        "See `list methods`.",
+        "Methods to compare (see `starshade list methods`).",
         default=None,
         commas=True,
-        unset=f"{DEFAULT}, then all that form groups",
+        unset=f"{DEFAULT}, then all that form classes",
     )
     k: Sequence[int] = settable(
         "Values of k",
-        "Least sizes of a group.",
+        "Minimum class sizes.",
         default=(2, 5, 10),
         kind="integers",
         commas=True,
         least=2,
         usual="N",
-        advice="A group of one hides nobody; 5 is usual.",
+        advice="A class of one gives no protection; 5 is typical.",
     )
     eps: float | None = field(
         default=None, metadata=_near(EPS, help="For interval and suppress, which need it.")
@@ -50,14 +50,14 @@ class CompareSettings:
     sensitive: Sequence[str] = field(default=(), metadata=_near(SENSITIVE))
     nulls: NullRule = field(default="strict", metadata=_near(NULLS))
     profile: ProfileKind | None = settable(
-        "What a profile shows",
-        "For predictive, where it is named: what a group's cell is.",
+        "Profile",
+        "For predictive: value of a class's cell.",
         default=None,
         unset=PROFILE,
     )
     disclosure_weights: Sequence[float] = settable(
-        "Weights of ratings that a group shows plainly",
-        "For k-exchange: a row for each weight of cells that show one rating.",
+        "Disclosure weights",
+        "For k-exchange: one row for each weight of cells that disclose a rating.",
         default=(0,),
         kind="numbers",
         commas=True,
@@ -67,9 +67,8 @@ class CompareSettings:
         advice="E.g. 0,0.1,0.2,0.5.",
     )
     slacks: Sequence[int] = settable(
-        "People who may leave a group",
-        "For methods whose releases can be continued: a row for each number of people beyond k of "
-        "whom groups are made.",
+        "People who may leave a class",
+        "For methods that can be continued: one row for each number of people above k in a class.",
         default=(0,),
         kind="integers",
         commas=True,
@@ -78,22 +77,24 @@ class CompareSettings:
         advice="E.g. 0,1,2.",
     )
     attribute: str | None = settable(
-        "Attribute that is averaged",
-        "Numeric personal attribute that queries ask for.",
+        "Attribute of queries",
+        "Numeric personal attribute that queries average.",
         default=None,
         unset="age, else the first",
     )
     known: int = settable(
-        "Facts known about each person",
-        "Cells that the adversary knows of each target.",
+        "Known ratings per target",
+        "Known ratings per target.",
         default=4,
         least=1,
     )
-    targets: int = settable("People attacked", "Users attacked, at most.", default=1000, least=1)
+    targets: int = settable(
+        "People attacked", ("Maximum number of users attacked."), default=1000, least=1
+    )
     shadows: int = settable(
         "Shadow releases",
-        "Releases of random halves of the people that each is compared with, for what links two "
-        "sets of facts and what being in it tells; 0: none, which saves most of the time.",
+        "Shadow releases for linkability, membership and inference attacks (0 disables; they take "
+        "most of the time).",
         default=0,
         least=0,
         most=1000,
@@ -104,11 +105,11 @@ class CompareSettings:
         "Also audit each release by this policy: public, partner, controlled, or a TOML file.",
         default=None,
         usual="NAME|FILE",
-        unset="none: nothing is decided",
+        unset="none",
     )
     held_out: float = settable(
-        "Share of the ratings kept apart to test recommenders",
-        "Share of the ratings held out, to test recommenders on.",
+        "Held-out share",
+        "Share of the ratings held out to test recommenders.",
         default=0,
         least=0,
         most=1,

@@ -53,7 +53,7 @@ def ways_of(settings: CompareSettings, *, exact: bool) -> list[Way]:
     names = methods_by_default() if settings.methods is None else _once(settings.methods, "methods")
     ks = sorted(_once(settings.k, "k"))
     if not names:
-        raise ConfigError("nothing to compare: at least one method is needed")
+        raise ConfigError("no method to compare: at least one is needed")
     entries = [find(ENTRIES, name, "method") for name in names]
     with_eps = [entry.name for entry in entries if "eps" in entry.names]
     with_weight = [entry.name for entry in entries if "disclosure_weight" in entry.names]
@@ -62,7 +62,7 @@ def ways_of(settings: CompareSettings, *, exact: bool) -> list[Way]:
     if with_eps and settings.eps is None:
         raise ConfigError(
             f"{', '.join(with_eps)}: {named('eps')} is missing",
-            advice="Say within which distance records are to have others.",
+            advice="Give the distance within which records must have others.",
             setting="eps",
         )
     for name, of, those in (
