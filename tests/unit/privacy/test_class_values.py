@@ -127,7 +127,7 @@ def test_29_of_100_are_29_percent() -> None:
 def test_alpha_k_asks_for_k_too() -> None:
     verdict = AlphaK(1, 3, "job").check(three_classes())
     assert (verdict.satisfied, verdict.failing_records) == (False, 2)
-    assert "2 look like fewer than 2 others." in str(verdict)
+    assert "2 equal fewer than 2 others." in str(verdict)
 
 
 def test_null_is_a_value_below_all_numbers() -> None:
@@ -186,7 +186,7 @@ def test_what_a_verdict_says() -> None:
     fails = LDiversity(3, "job", kind="entropy").check(three_classes())
     assert "6 of 9 records (66.7%) are in classes" in str(fails)
     assert fails.explain()[0] == "a set of 2 equal rows: l 1"
-    assert "more than 50.0%" in str(AlphaK(0.5, 2, "job").check(three_classes()))
+    assert "above 50.0%" in str(AlphaK(0.5, 2, "job").check(three_classes()))
     assert "values in order" in str(TCloseness(0.1, "age").check(three_classes()))
     assert "all equally far" in str(TCloseness(0.9, "job").check(three_classes()))
     keys = list(json.loads(json.dumps(fails.to_dict())))

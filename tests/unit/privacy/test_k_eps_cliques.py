@@ -84,7 +84,7 @@ def test_everybody_is_one_group_at_the_scales_width() -> None:
 
 
 def test_what_cannot_be_asked() -> None:
-    with pytest.raises(ConfigError, match="nobody knows all cliques"):
+    with pytest.raises(ConfigError, match="not all cliques can be counted"):
         KEpsAnonymity(2, 1, groups="clique", full=True)
     with pytest.raises(ConfigError, match="groups"):
         KEpsAnonymity(2, 1, groups="circle")  # type: ignore[arg-type]

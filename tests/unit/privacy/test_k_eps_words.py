@@ -109,7 +109,7 @@ def test_an_item_that_nobody_rated_passes_with_a_warning() -> None:
     verdict = KEpsLAnonymity(2, 1, 2, ["2"]).check(PAIR)
     assert verdict.satisfied
     assert verdict.balls_without_rating == 2
-    assert "nobody rated sensitive item 1 of those given" in str(verdict)
+    assert "no record has a rating of sensitive item 1 of those given" in str(verdict)
     some = table([{0: 1}, {0: 1}, {0: 5, 1: 1}, {0: 5, 1: 5}], STARS)
     here = KEpsLAnonymity(2, 1, 2, ["2"]).check(some)
     assert (here.balls_without_rating, here.warnings) == (2, ())
@@ -120,7 +120,7 @@ def test_one_rating_in_a_ball_passes_by_its_spread_with_a_warning() -> None:
     passed = KEpsLAnonymity(2, 0, 2, ["2"]).check(ratings)  # (4, null): 4/√2 = 2.83
     assert (passed.satisfied, passed.balls_with_one_rating) == (True, 2)
     assert len(passed.warnings) == 1
-    assert "by one member alone" in passed.warnings[0]
+    assert "a single member rated a sensitive item" in passed.warnings[0]
     failed = KEpsLAnonymity(2, 0, 3, ["2"]).check(ratings)
     assert (failed.satisfied, failed.balls_with_one_rating, failed.warnings) == (False, 0, ())
 
@@ -130,7 +130,7 @@ def test_everybody_near_everybody_is_said() -> None:
         verdict = KEpsAnonymity(5, eps, SENSITIVE, nulls=nulls).check(TABLE_1)
         assert verdict.satisfied
         assert verdict.all_proximate
-        assert "how many records there are" in verdict.warnings[0]
+        assert "every ball has all records" in verdict.warnings[0]
         assert verdict.patterns is None
     assert not KEpsAnonymity(2, 5.5, SENSITIVE).check(TABLE_1).all_proximate
 
@@ -205,9 +205,9 @@ def test_a_verdict_is_plain_data_and_says_what_it_does_not_promise() -> None:
     assert "witness" not in told
     text = str(verdict)
     assert text.startswith("k-eps-l (k = 2, eps = 2, l = 0.5, nulls = strict, 1 sensitive item)")
-    assert "knows a person's ratings exactly may single one out" in text
-    assert "not hidden" not in text
-    assert "not hidden" in str(KEpsAnonymity(2, 2, SENSITIVE).check(TABLE_3))
+    assert "exact knowledge of ratings may single one out" in text
+    assert "is disclosed" not in text
+    assert "is disclosed" in str(KEpsAnonymity(2, 2, SENSITIVE).check(TABLE_3))
     assert "distinct_balls" not in KEpsAnonymity(2, 2, SENSITIVE).check(TABLE_3).to_dict()
 
 

@@ -129,9 +129,9 @@ def test_by_hand() -> None:
     assert two.worst == ({"items": [0, 1], "size": 1},)
     assert [(c.size, c.people, c.fewest) for c in two.sizes] == [(1, 0, 2), (2, 4, 1)]
     assert "leave 4 of 4 people" in str(two)
-    assert "one rating, chosen well, leaves nobody" in str(two)
+    assert "one rating, chosen by the adversary, leaves no person" in str(two)
     assert "at least 2 records" in str(one)
-    assert two.explain()[0] == "items 0, 1: somebody's ratings fit 1 record"
+    assert two.explain()[0] == "items 0, 1: ratings of a person agree with 1 record"
     told = json.loads(json.dumps(two.to_dict()))
     assert told["sizes"][1] == {"size": 2, "people": 4, "fewest": 1}
     # three people, one of whom alone has a rating of an item nobody else rated
@@ -154,7 +154,7 @@ def test_days_are_not_known() -> None:
 def test_nothing_was_rated() -> None:
     verdict = KM(k=2, m=2).check(table([{}, {}], STARS, n_items=2))
     assert (verdict.satisfied, verdict.vacuous, verdict.passed) == (True, True, False)
-    assert "nobody rated" in str(verdict)
+    assert "no item has a rating" in str(verdict)
 
 
 @given(TABLES)

@@ -115,11 +115,11 @@ TOWNS = people(table([{0: 1}, {0: 1}, {0: 2}, {0: 2}], STARS), ["a", "a", "b", "
 @pytest.mark.parametrize(
     ("empty", "full", "why"),
     [
-        (LDiversity(1, "town"), LDiversity(1.5, "town"), "one value of town at least"),
+        (LDiversity(1, "town"), LDiversity(1.5, "town"), "at least one value of town"),
         (LDiversity(1, "town", "entropy"), LDiversity(1.1, "town", "entropy"), "one value"),
         (AlphaK(1, 2, "town"), AlphaK(0.99, 2, "town"), "all records of a class may have"),
         (TCloseness(1, "town"), TCloseness(0.4, "town"), "no two distributions"),
-        (Diversity(1, 1), Diversity(1, 3), "always shown by one profile"),
+        (Diversity(1, 1), Diversity(1, 3), "always shows what they rated"),
     ],
     ids=lambda model: getattr(model, "kind", type(model).__name__),
 )
@@ -146,7 +146,7 @@ def test_no_sets_of_items() -> None:
     for l in (1, 2):  # noqa: E741 - the paper's name
         verdict = Diversity(1, l).check(nobody)
         assert (verdict.satisfied, verdict.vacuous) == (True, True)
-        assert "nobody rated any of the items" in str(verdict) or l == 1
+        assert "no item has a rating" in str(verdict) or l == 1
 
 
 def test_models_of_equal_records_say_something() -> None:

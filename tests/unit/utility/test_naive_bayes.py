@@ -116,7 +116,7 @@ def test_nobody_to_predict() -> None:
         (np.ones((2, 3)), ["a", "b"], np.ones((2, 2)), 1, "same items"),
         (np.ones(2), ["a", "b"], np.ones((2, 2)), 1, "same items"),
         (np.ones((2, 2)), ["a"], np.ones((2, 2)), 1, r"labels of shape \(1,\) for 2 records"),
-        (np.ones((0, 2)), [], np.ones((2, 2)), 1, "no record to learn from"),
+        (np.ones((0, 2)), [], np.ones((2, 2)), 1, "no record to train on"),
         (np.ones((2, 2)), ["a", "b"], np.ones((2, 2)), -1, "step -1"),
     ],
 )

@@ -186,7 +186,7 @@ def test_it_takes_the_receipt():
         WhatRemains().measure(release),
     ):
         assert set(result.figures.values()) == {None}
-        assert "the owner's receipt" in str(result)
+        assert "the private key file" in str(result)
 
 
 def test_averages_that_are_right_throughout_leave_no_skill():
