@@ -65,8 +65,8 @@ def test_commands_work_and_say_what_is_quoted(
 
 
 def compare_sections(folder: Path) -> None:
-    """Find every section of both editions explained, in their order."""
-    bold = re.findall(r"^\*\*([^*]+?)\.?\*\*", text("reading-the-report"), re.M)
+    """Find every section of both reports explained, in their order."""
+    bold = re.findall(r"^\| \*\*([^*]+)\*\* \|", text("reading-the-report"), re.M)
     for edition in ("report.html", "public.html"):
         page = (folder / edition).read_text(encoding="utf-8")
         heads = [re.sub("<[^>]+>", "", h) for h in re.findall(r"<h2\b[^>]*>(.*?)</h2>", page, re.S)]
