@@ -78,11 +78,11 @@ def compare_sections(folder: Path) -> None:
 
 
 def compare_table_of_k(path: Path) -> None:
-    """Find in the table what the comparison came to."""
+    """Find the figures of the comparison in the table."""
     told = json.loads(path.read_text(encoding="utf-8"))
     table = rows(
         "k-eps-l",
-        "k | record found, at most | record found, 4 facts | readable rating | GenILoss",
+        "k | re-identification, at most | re-identification, 4 known | rating disclosed | GenILoss",
     )
     assert [(cells[2], cells[3], float(cells[4])) for cells in table] == [
         (
