@@ -65,8 +65,8 @@ def test_commands_work_and_say_what_is_quoted(
 
 
 def compare_sections(folder: Path) -> None:
-    """Find every section of both editions explained, in their order."""
-    bold = re.findall(r"^\*\*([^*]+?)\.?\*\*", text("reading-the-report"), re.M)
+    """Find every section of both reports explained, in their order."""
+    bold = re.findall(r"^\| \*\*([^*]+)\*\* \|", text("reading-the-report"), re.M)
     for edition in ("report.html", "public.html"):
         page = (folder / edition).read_text(encoding="utf-8")
         heads = [re.sub("<[^>]+>", "", h) for h in re.findall(r"<h2\b[^>]*>(.*?)</h2>", page, re.S)]
@@ -78,11 +78,11 @@ def compare_sections(folder: Path) -> None:
 
 
 def compare_table_of_k(path: Path) -> None:
-    """Find in the table what the comparison came to."""
+    """Find the figures of the comparison in the table."""
     told = json.loads(path.read_text(encoding="utf-8"))
     table = rows(
         "k-eps-l",
-        "k | record found, at most | record found, 4 facts | readable rating | GenILoss",
+        "k | re-identification, at most | re-identification, 4 known | rating disclosed | GenILoss",
     )
     assert [(cells[2], cells[3], float(cells[4])) for cells in table] == [
         (

@@ -80,14 +80,16 @@ def _survey(printed: str, pages: str) -> None:
 def _red_team(printed: str, pages: str) -> None:
     counts = [
         tuple(map(int, found))
-        for found in re.findall(r"right: (\d+) of 20 members; .*somebody: (\d+) of 20", printed)
+        for found in re.findall(
+            r"right: (\d+) of 20 members; false positives: (\d+) of 20 non-members", printed
+        )
     ]
     first, at_15, at_2, at_3, released, profiles = counts
     assert first == at_15
     assert first[0] >= 18  # nearly all members
-    assert first[1] == 1  # a stranger
+    assert first[1] == 1  # a non-member
     assert at_2[0] >= at_3[0] > 10  # more than half
-    assert at_3[1] == 0  # no stranger any more
+    assert at_3[1] == 0  # no non-member any more
     assert released == profiles == (0, 0)
     classes, smallest = re.findall(r"stands out for (\d+) of 40 .*has (\d+) people", printed)[0]
     assert int(classes) > 0
@@ -98,9 +100,9 @@ def _red_team(printed: str, pages: str) -> None:
 
 def _train(printed: str, pages: str) -> None:
     errors = {each: float(error) for each, error in re.findall(r"^(.*): ([\d.]+)$", printed, re.M)}
-    averages = errors.pop("item averages, learned from the ratings")
+    means = errors.pop("item means, learned from the ratings")
     assert len(errors) == 4
-    assert all(error < averages for error in errors.values())
+    assert all(error < means for error in errors.values())
     for library in ("scikit-learn", "SciPy"):
         of = [errors[f"{library}, learned from the {source}"] for source in ("release", "ratings")]
         assert of[0] < of[1] + 0.02  # about as much
