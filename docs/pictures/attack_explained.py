@@ -1,7 +1,7 @@
 """Draw the picture of ``docs/attack-explained.md``: python docs/pictures/attack_explained.py.
 
 Writes ``attack-explained.vl.json`` (the figures, as a Vega-Lite specification) and
-``attack-explained.svg`` beside this file. On made-up ratings, so that anybody can draw it again;
+``attack-explained.svg`` next to this file, from synthetic ratings, so that anyone can redraw it;
 with a path as argument, on the ratings there (into the working folder).
 """
 
@@ -24,9 +24,9 @@ FACTS = (1, 2, 3, 4, 6, 8)
 WHOLE = {
     "item, rating, date ±14 days": {},
     "item and rating": {"dates": False},
-    "the item alone": {"ratings": False, "dates": False},
+    "item only": {"ratings": False, "dates": False},
 }
-RELEASED = {"as they are": False, f"released, k = {K}": True}
+RELEASED = {"original": False, f"release, k = {K}": True}
 
 
 def found(ratings: ss.Ratings) -> dict[str, dict[str, list[float]]]:
@@ -63,18 +63,18 @@ def picture(ratings: ss.Ratings, name: str) -> Chart:
     """Draw both panels."""
     shares = found(ratings)
     told = [
-        f"{line}: " + ", ".join(f"{m} facts {y:.0%}" for m, y in zip(FACTS, rates, strict=True))
+        f"{line}: " + ", ".join(f"{m} known {y:.0%}" for m, y in zip(FACTS, rates, strict=True))
         for panel in shares.values()
         for line, rates in panel.items()
     ]
     return Chart(
-        "How few facts find a person",
+        "Re-identification by number of known ratings",
         f"{name}: {ratings.n_users:,} people, {ratings.n_items:,} items, "
-        f"{ratings.n_ratings:,} ratings; share of people whose record is guessed right",
+        f"{ratings.n_ratings:,} ratings; best guess correct",
         ". ".join(told) + ".",
         {
             "hconcat": [
-                _panel("All ratings, the names taken off", shares["whole"], 0),
+                _panel("All ratings, names removed", shares["whole"], 0),
                 _panel(f"The {TOP} most rated items, no dates", shares["top"], 3, limit=1 / K),
             ],
             "spacing": 36,
@@ -96,13 +96,13 @@ def _panel(title: str, lines: dict[str, list[float]], first: int, limit: float =
         "x": {
             "field": "facts",
             "type": "quantitative",
-            "axis": {"title": "facts known about a person", "values": list(FACTS)},
+            "axis": {"title": "known ratings per target", "values": list(FACTS)},
             "scale": {"domain": [0.5, 8.5]},
         },
         "y": {
             "field": "found",
             "type": "quantitative",
-            "axis": {"title": "the right record", "format": ".0%"},
+            "axis": {"title": "re-identification", "format": ".0%"},
             "scale": {"domain": [0, 1]},
         },
         "color": {
@@ -135,7 +135,7 @@ def _panel(title: str, lines: dict[str, list[float]], first: int, limit: float =
                     {
                         "mark": {
                             "type": "text",
-                            "text": f"the limit, 1 in {round(1 / limit)}",
+                            "text": f"upper bound, 1 in {round(1 / limit)}",
                             "align": "right",
                             "x": 288,
                             "dy": -7,
@@ -155,7 +155,7 @@ def main() -> None:
     if len(sys.argv) > 1:
         ratings, name, place = ss.read_ratings(sys.argv[1]), Path(sys.argv[1]).name, Path()
     else:
-        ratings, name, place = ss.synthesize("movielens-100k", rng=SEED), "made-up ratings", HERE
+        ratings, name, place = ss.synthesize("movielens-100k", rng=SEED), "synthetic ratings", HERE
     drawn = picture(ratings, name)
     text = json.dumps(drawn, ensure_ascii=False, indent=1)
     (place / "attack-explained.vl.json").write_text(text + "\n", encoding="utf-8")

@@ -157,7 +157,7 @@ def test_the_picture_has_every_room_on_its_floor() -> None:
 
 
 def test_every_place_on_the_way_of_a_rating_is_there() -> None:
-    table = PICTURED.partition("## The way of a rating")[2].partition("##")[0]
+    table = PICTURED.partition("## Data flow")[2].partition("##")[0]
     places = [
         place
         for row in re.findall(r"^\| \w+ \| (.*?) \|", table, re.M)

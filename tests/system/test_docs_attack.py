@@ -63,7 +63,7 @@ def test_the_table_of_facts_is_what_the_script_finds(
     shares: dict[str, dict[str, list[float]]],
 ) -> None:
     lines = [line for panel in shares.values() for line in panel.values()]
-    told_in_table = [cells[1:] for cells in rows("what is known of each fact")]
+    told_in_table = [cells[1:] for cells in rows("adversary's knowledge")]
     assert told_in_table == [[f"{100 * share:.1f} %" for share in line] for line in lines]
 
 
@@ -89,7 +89,7 @@ def test_the_table_of_what_is_known_is_what_the_command_says(
     tmp_path: Path, ratings: Ratings
 ) -> None:
     ss.write_ratings(ratings, tmp_path / "ratings.csv", "csv")
-    table = rows("what the attacker knows")
+    table = rows("options")
     assert len(table) == 6
     for options, guess, stands, _ in table:
         words = shlex.split(options.strip("`"))
@@ -105,8 +105,8 @@ def test_the_figures_in_sentences(ratings: Ratings) -> None:
     absent = ss.ScoreboardRH(absent=True).run(ratings, ss.Knowledge(known=8, wrong=2), rng=1)
     assert absent.false_match_absent is not None
     for share, sentence in (
-        (twins, r"Of the 943 made-up people ([\d.]+) %"),
-        (absent.false_match_absent.rate, r"`--absent` says .*: here ([\d.]+) %"),
+        (twins, r"Of the 943 synthetic people ([\d.]+) %"),
+        (absent.false_match_absent.rate, r"`--absent` says .*?: here ([\d.]+) %"),
     ):
         (figure,) = re.findall(sentence, pages.flat(PAGE))
         assert figure == f"{100 * share:.1f}"
