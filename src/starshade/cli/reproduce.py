@@ -37,31 +37,30 @@ _STUDIES = {
     cls=LazyGroup, table=_STUDIES, example="starshade reproduce kl --data ratings.csv --most-k 5"
 )
 def reproduce() -> None:
-    """Run a paper's study on your data, beside the paper's.
+    """Repeat a paper's experiments on your data.
 
-    Its figures and tables, and each of its claims with a verdict.
+    Its figures and tables next to the paper's numbers, and a verdict on each claim.
     """
 
 
 @study(
     "kl",
-    "The ratings. [default: made-up ones]",
+    "Ratings [default: made-up ratings]",
     "--data ratings.csv --most-k 5",
     click.option(
         "--attribute",
         metavar="NAME",
-        help="Numeric personal attribute that queries average. [default: age, else the first]",
+        help="Numeric personal attribute that queries average [default: age, else the first]",
     ),
-    at_least(2, "--most-k", 20, "Every k from 1, the original, up to this."),
-    at_least(1, "--draws", 20, "Queries for each set of items and kind of condition, in each run."),
+    at_least(2, "--most-k", 20, "Largest k; 1 is the original"),
+    at_least(1, "--draws", 20, "Queries per item set and kind of condition, in each run"),
 )
 def reproduce_kl(asked: Asked, attribute: str | None, most_k: int, draws: int) -> None:
-    """Riyana & Natwichai 2018: what generalization loses.
+    """Riyana & Natwichai 2018: utility loss of generalization.
 
-    Their experiments (section 5) on DATA, or on made-up ratings. Figures 10 to 16: what
-    generalization loses by each method and hierarchy, how wrong queries become, how long it takes.
-    Each claim of the paper is held against what is found here. Without --items the ten most rated
-    are looked at, as in the paper.
+    The experiments of section 5 on DATA, or on made-up ratings. Figures 10 to 16: utility loss
+    by method and hierarchy, query errors, and time. Every claim of the paper gets a verdict.
+    Without --items, the ten most rated items are used, as in the paper.
     """
     asked.answer(
         asked.ratings("ratings are", dates=False, select=False),
@@ -74,19 +73,19 @@ def reproduce_kl(asked: Asked, attribute: str | None, most_k: int, draws: int) -
 
 @study(
     "ns",
-    "The ratings to attack.",
+    "Ratings to attack",
     "--data ratings.csv --targets 50",
-    at_least(1, "--targets", 300, "Users attacked in each run of a setting, at most."),
+    at_least(1, "--targets", 300, "Maximum number of targets per run and setting"),
 )
 def reproduce_ns(asked: Asked, targets: int) -> None:
-    """Narayanan & Shmatikov 2008: who is found by a few ratings.
+    """Narayanan & Shmatikov 2008: re-identification by a few ratings.
 
-    Their case study (section 5) on DATA. Every figure and table of the paper, the bounds of its
-    theorems, and each of its claims with a verdict. Figures 2 and 3 count single users: the folder
-    is for the owner.
+    The case study of section 5 on DATA: every figure and table of the paper, the bounds of its
+    theorems, and a verdict on every claim. Figures 2 and 3 count single users: keep the folder
+    private.
     """
     if asked.data is None:
-        raise ConfigError("--data is missing", advice="Name the ratings to attack with --data.")
+        raise ConfigError("--data is missing", advice="Give the ratings to attack with --data.")
     asked.answer(asked.ratings(""), targets=targets)
 
 
@@ -95,26 +94,26 @@ _KS = (5, 10, 50)
 
 @study(
     "pa",
-    "The ratings. [default: made-up ones, like Netflix]",
+    "Ratings [default: made-up ratings like Netflix's]",
     "--data ratings.csv --k 5",
-    click.option("--n-users", type=Whole(4), help="Without --data: users. [default: 2,000]"),
-    click.option("--n-items", type=Whole(2), help="Without --data: items. [default: 2,000]"),
+    click.option("--n-users", type=Whole(4), help="Made-up users, without --data [default: 2,000]"),
+    click.option("--n-items", type=Whole(2), help="Made-up items, without --data [default: 2,000]"),
     partial(gathered, options=options_of(CompareSettings, "k", default=_KS), name="values"),
 )
 def reproduce_pa(
     asked: Asked, n_users: int | None, n_items: int | None, values: dict[str, Any]
 ) -> None:
-    """Repeat Chang et al.: releases that recommenders train on.
+    """Chang, Thompson, Wang & Yao 2009: releases for recommenders.
 
-    Chang, Thompson, Wang & Yao's experiments (section 7) on DATA, or on made-up ratings. Tables 1
-    to 3 and figures 3 to 5: how well ratings that were held out are predicted from releases, what
-    padding does to the data, how users are grouped; to the letter, as we read it, by our method,
-    and with one change at a time. Each claim of the paper has a verdict.
+    The experiments of section 7 on DATA, or on made-up ratings. Tables 1 to 3 and figures 3 to 5:
+    prediction of held-out ratings from releases, effects of padding, grouping of users; as
+    printed, as read, by our method, and with one change at a time. Every claim of the paper gets
+    a verdict.
     """
     if asked.data is not None and (n_users or n_items):
         raise ConfigError(
-            "--n-users and --n-items say how much to make up, and --data names ratings",
-            advice="Leave out one or the other.",
+            "--n-users and --n-items size made-up ratings; they do not go with --data",
+            advice="Leave out either.",
         )
     asked.answer(
         asked.ratings("ratings are", dates=False),
@@ -128,43 +127,43 @@ _SENSITIVE = click.option(
     "--sensitive",
     metavar="ITEM",
     multiple=True,
-    help="Id of a sensitive item; may be repeated. [default: the last of the most rated]",
+    help="Id of a sensitive item; repeatable [default: the last of the most rated]",
 )
-_TOP = at_least(2, "--top", 20, "Most rated items that are looked at under three null rules.")
-_REPEATS = at_least(1, "--repeats", 3, "Runs of each timed check; the median counts.")
+_TOP = at_least(2, "--top", 20, "Number of most rated items tested under three null rules")
+_REPEATS = at_least(1, "--repeats", 3, "Runs of each timed check; the median counts")
 
 
 @study(
     "sr",
-    "The ratings. [default: a made-up survey]",
+    "Ratings [default: a made-up survey]",
     "--runs 1 --trials 10",
     _SENSITIVE,
     _TOP,
     click.option(
         "--attribute",
         metavar="NAME",
-        help="Personal attribute to predict. [default: gender, else the first that can be]",
+        help="Personal attribute to predict [default: gender, else the first predictable one]",
     ),
-    at_least(1, "--trials", 50, "Trials of each prediction."),
+    at_least(1, "--trials", 50, "Trials of each prediction"),
     _REPEATS,
 )
 def reproduce_sr(asked: Asked, **settings: Any) -> None:
-    """Sun & Sun 2013: surveys in which ratings are near others'.
+    """Sun & Sun 2013: (k, eps, l)-anonymity of surveys.
 
-    Their experiments (section 7) on DATA, or on a made-up survey. Figures 3 to 8: the work of
-    checking (k, eps, l)-anonymity, what the interval anonymizer costs, and what ratings tell of a
-    person before and after. Each claim of the paper is held against what is found here.
+    The experiments of section 7 on DATA, or on a made-up survey. Figures 3 to 8: the work of
+    checking (k, eps, l)-anonymity, the utility loss of the interval anonymizer, and the prediction
+    of personal attributes before and after. Every claim of the paper gets a verdict.
     """
     asked.answer(asked.ratings("a survey is", dates=False), **settings)
 
 
-@study("sq", "The ratings. [default: a made-up survey]", "--repeats 1", _SENSITIVE, _TOP, _REPEATS)
+@study("sq", "Ratings [default: a made-up survey]", "--repeats 1", _SENSITIVE, _TOP, _REPEATS)
 def reproduce_sq(asked: Asked, **settings: Any) -> None:
-    """Run Sun, Wang & Li: how fast (k, eps, l) can be checked.
+    """Sun, Wang & Li: fast checks of (k, eps, l)-anonymity.
 
-    Their experiments on DATA, or on a made-up survey. Figures 1 and 2: the work of checking (k,
-    eps, l)-anonymity by slicing and by comparing every pair. Each claim of the paper is held
-    against what is found here.
+    The experiments on DATA, or on a made-up survey. Figures 1 and 2: the work of checking
+    (k, eps, l)-anonymity by slicing and by comparing every pair. Every claim of the paper gets a
+    verdict.
     """
     asked.answer(asked.ratings("a survey is", dates=False), **settings)
 
@@ -174,11 +173,11 @@ def reproduce_sq(asked: Asked, **settings: Any) -> None:
     cls=Explained,
     example="starshade reproduce all --data ratings.csv --runs 1 --out site/",
 )
-@click.option("--data", metavar="PATH", help="The ratings. [default: made-up ones]")
+@click.option("--data", metavar="PATH", help="Ratings [default: made-up ratings]")
 @RUNS
 @grouped(
     WRITTEN,
-    click.option("--out", metavar="DIR", required=True, help="Write the site to this folder."),
+    click.option("--out", metavar="DIR", required=True, help="Folder for the site"),
     RESUME,
 )
 @reading()
@@ -186,11 +185,10 @@ def reproduce_sq(asked: Asked, **settings: Any) -> None:
 def reproduce_all(
     data: str | None, out: str, runs: int, resume: bool, reading: Reading, run: Run
 ) -> None:
-    """Run the studies of all papers, and write a site.
+    """Repeat the experiments of all papers and write a site.
 
-    On DATA, or on made-up ratings. A page for each paper, with its figures, its claims and whether
-    they hold; a first page that sums up. Begin with index.html. Single users are counted in it: the
-    folder is for the owner.
+    On DATA, or on made-up ratings. A page for each paper with its figures, claims and verdicts,
+    and a summary (start with index.html). Some values count single users: keep the folder private.
     """
     from starshade.cli.report import place_for
 
@@ -211,7 +209,7 @@ def reproduce_all(
         files = save_site(found, out)
     run.emit(
         {**found.to_dict(), "seconds": run.seconds, "out": out},
-        lambda: _summed_up(found, f"{out}: {len(files)} files; begin with index.html"),
+        lambda: _summed_up(found, f"{out}: {len(files)} files; start with index.html"),
     )
 
 
@@ -227,16 +225,16 @@ def _summed_up(found: Everything, end: str) -> Any:
 
 
 @click.command(
-    name="compare", cls=Explained, example="starshade reproduce compare site/ --out beside/"
+    name="compare", cls=Explained, example="starshade reproduce compare site/ --out compared/"
 )
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
-@click.option("--out", metavar="DIR", help="Write what was found of every claim to this folder.")
+@click.option("--out", metavar="DIR", help="Folder for all claims and verdicts")
 @running()
 def reproduce_compare(folders: tuple[str, ...], out: str | None, run: Run) -> None:
-    """Set the claims of several runs beside each other.
+    """Compare the claims' verdicts across data sets.
 
-    One paper, or all, on several data sets. Each FOLDER was written by `starshade reproduce NAME
-    --out` or `reproduce all --out`.
+    One paper, or all. Each FOLDER was written by `starshade reproduce NAME --out` or
+    `starshade reproduce all --out`.
     """
     place = None if out is None else ensure_free(out)
     from starshade.audit.reproduction.across import claims_across
@@ -252,6 +250,6 @@ def reproduce_compare(folders: tuple[str, ...], out: str | None, run: Run) -> No
                 for t in (found.counts, found.table(unlike=True))
                 if t.rows
             ),
-            words(f"{out}: {len(files)} files; begin with README.md") if out else None,
+            words(f"{out}: {len(files)} files; start with README.md") if out else None,
         ),
     )

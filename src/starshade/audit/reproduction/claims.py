@@ -1,4 +1,4 @@
-"""A paper's claims: what would count as true, what was measured, whether it holds, and why not.
+"""A paper's claims: criterion, measured value, verdict and cause.
 
 A claim is one sentence of the paper, counted once, with a criterion that was written down before
 the run: one statistic, and the least and the most that it may be. It *holds* when the whole 95 %
@@ -28,7 +28,7 @@ IN_PART = "in part: "
 ENOUGH = 5  # runs that an interval over runs wants
 _DECIDED = {
     "proof": "a proof or a definition: any data meet it",
-    "example": "an example or arithmetic: no data are looked at",
+    "example": "an example or arithmetic: no data are used",
 }
 _DUST = 1e-9
 
@@ -60,12 +60,12 @@ class Claim:
 
     @property
     def decided(self) -> str:
-        """What decides it beside data, in words; empty: data alone."""
+        """What decides it in addition to data; empty: data alone."""
         return _DECIDED.get(self.decided_by, "")
 
     @property
     def holds_if(self) -> str:
-        """The criterion in words."""
+        """The criterion as text."""
         if self.least is None and self.most is None:  # nobody can test it
             return self.statistic
         if self.least is not None and self.most is not None:
@@ -77,7 +77,7 @@ class Claim:
         return f"{self.statistic}: {end}"
 
     def met(self, found: Estimate) -> bool | None:
-        """Tell whether the criterion is met by all of the interval; None: by a part of it."""
+        """Return whether the whole interval meets the criterion; None: a part of it does."""
         least = -math.inf if self.least is None else self.least - _DUST
         most = math.inf if self.most is None else self.most + _DUST
         if least <= found.low and found.high <= most:
@@ -87,7 +87,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tried:
-    """An intervention, and what came of it."""
+    """An intervention and its result."""
 
     way: str
     words: str  # what was changed
@@ -103,7 +103,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim held against what was measured."""
+    """A claim with its measured value and verdict."""
 
     claim: Claim
     verdict: Verdict
@@ -118,7 +118,7 @@ class Judged:
         if self.verdict != "does not hold":
             return ""
         if not self.tried:
-            return "not sought: nothing was changed"
+            return "not sought: no intervention"
         found = {f"{each.words}: {each.found.text}": each.met for each in self.tried if each.found}
         met = "; ".join(text for text in found if found[text])
         if met:
@@ -133,7 +133,7 @@ class Judged:
 
     @property
     def ours(self) -> str:
-        """What was measured, in words."""
+        """The measured value as text."""
         return "–" if self.found is None else self.found.text
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,13 +171,13 @@ def _figures(found: Estimate | None) -> dict[str, Any]:
 def judge(
     claims: Sequence[Claim], bench: Any, *, data: str, ways: Mapping[str, str]
 ) -> tuple[Judged, ...]:
-    """Hold every claim against what `bench` measures, and seek causes.
+    """Judge every claim by what `bench` measures, and search for causes.
 
     `data`: the name of a data set that claims are about, where these ratings are one; `ways`:
-    interventions by name, in words that go on after "holds".
+    interventions by name, phrased to follow "holds".
     """
     judged = []
-    with task("holding claims against the data", len(claims)) as step:
+    with task("testing claims", len(claims)) as step:
         for claim in claims:
             judged.append(_judge(claim, bench, data, ways))
             step(1)
@@ -193,10 +193,10 @@ def _judge(claim: Claim, bench: Any, data: str, ways: Mapping[str, str]) -> Judg
         return Judged(claim, "cannot be tested", None, None, str(missing))
     met = claim.met(found)
     if claim.about and claim.about != data:
-        reason = f"it speaks of {claim.about}, and these are other ratings"
+        reason = f"the claim is about {claim.about}; these are other ratings"
         return Judged(claim, "cannot be tested", found, met, reason)
     if met is None:
-        reason = "the interval reaches across: more users or runs would tell"
+        reason = "the interval crosses the criterion: more users or runs are needed"
         return Judged(claim, "cannot be tested", found, met, reason)
     if met:
         return Judged(claim, "holds", found, met)
@@ -219,7 +219,7 @@ def counts(judged: Iterable[Judged]) -> Counter[Verdict]:
 
 
 def summed(judged: Iterable[Judged]) -> str:
-    """Say how many hold, do not, and cannot be tested."""
+    """Return the counts of the verdicts as text."""
     count = counts(judged)
     holds, fails = count["holds"], count["does not hold"]
     return (
@@ -230,20 +230,20 @@ def summed(judged: Iterable[Judged]) -> str:
 
 
 def told(judged: Sequence[Judged], of: str, runs: int) -> str:
-    """Say how many claims of a paper (`of`) hold, by what decides them, and how many of ours."""
+    """Summarize the verdicts on a paper (`of`), by what decides them, and on our claims."""
     papers = [each for each in judged if not each.claim.ours]
     data, beyond = by_data(papers)
     ours = [each for each in judged if each.claim.ours]
     return " ".join(
         [
-            f"Of {counted(len(data), 'claim')} of {of} that data decide {summed(data)} here.",
+            f"{counted(len(data), 'claim')} of {of} decided by data: {summed(data)}.",
             *(
-                [f"Of {len(beyond)} that proofs and examples decide {summed(beyond)}."]
+                [f"{len(beyond)} decided by proofs and examples: {summed(beyond)}."]
                 if beyond
                 else []
             ),
-            *([f"Of our own {summed(ours)}."] if ours else []),
-            *([f"Only {counted(runs, 'run')}: verdicts want {ENOUGH}."] if runs < ENOUGH else []),
+            *([f"Our own claims: {summed(ours)}."] if ours else []),
+            *([f"Only {counted(runs, 'run')}: verdicts need {ENOUGH}."] if runs < ENOUGH else []),
         ]
     )
 

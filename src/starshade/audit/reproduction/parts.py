@@ -102,7 +102,7 @@ class Parts:
         place = self._folder / f"{sha256(own).hexdigest()[:32]}{_PART}"
         key, kept = key_for(self._folder), None
         if os.path.lexists(place) and (kept := read_sealed(place, key)) is None:
-            note(f"{place}: damaged, or not written by you here: it is recomputed")
+            note(f"{place}: damaged, or not written by you here; it is computed again")
             place.unlink()
         if kept is None:
             made: dict[str, Any] = {key: np.asarray(value) for key, value in make().items()}
@@ -133,15 +133,15 @@ def alone(folder: Path) -> Iterator[None]:
             except (BlockingIOError, FileNotFoundError):  # or it has just ended
                 if attempt == _ATTEMPTS - 1:
                     raise OutputError(
-                        f"{folder}: another run is at work there",
-                        advice="Wait until it ends, or choose another place.",
+                        f"{folder}: another run is using it",
+                        advice="Wait until it ends, or choose another folder.",
                     ) from None
                 sleep(0.05)
             except OSError as error:
                 raise OutputError(
                     f"{folder}: cannot be used for finished parts "
                     f"({os.strerror(error.errno or 0)})",
-                    advice="Choose another place.",
+                    advice="Choose another folder.",
                 ) from None
         yield
 

@@ -87,17 +87,17 @@ class PaperStudy:
 
     @property
     def verdicts(self) -> str:
-        """How many claims hold."""
+        """The verdicts, counted."""
         return told(self.claims, "the paper", self.runs)
 
     @property
     def size(self) -> str:
-        """How much data was looked at."""
+        """The size of the data."""
         made = f"{self.made_up}, " if self.data.get("synthetic") else ""
         return made + sized(self.data)
 
     def rests_on(self, figure: Figure) -> str:
-        """Say on what a figure rests beside the size of the data; empty: on a count of all."""
+        """Return what a figure's points are means or medians of; empty: complete counts."""
         points = [point for series in figure.series for point in series.points]
         targets = [point.targets for point in points if point.targets is not None]
         if targets:
@@ -108,8 +108,8 @@ class PaperStudy:
             return ""
         runs = counted(self.runs, "run")
         if figure.unit == "seconds":
-            return f"medians of {runs}, from the fastest to the slowest"
-        return f"means of {runs}, from the least to the greatest"
+            return f"medians of {runs}; bars from the fastest to the slowest"
+        return f"means of {runs}; bars from the least to the greatest"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""

@@ -1,4 +1,4 @@
-"""What the papers' studies share on the command line: options, parts that are kept, an end."""
+"""What the papers' studies share on the command line: options, finished parts, output."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Asked:
-    """What every study is asked."""
+    """The request for a study."""
 
     key: str
     data: str | None
@@ -43,12 +43,12 @@ class Asked:
     run: Run
 
     def ratings(self, made_up: str, **how: Any) -> Ratings | None:
-        """Read the data; None where there are none. `made_up`: what is then, for a refusal."""
+        """Read the data; None without any. `made_up`: the default data, for the error message."""
         if self.data is None:
             if self.reading.items or self.reading.arguments():
                 raise ConfigError(
-                    "options for reading ratings, and no --data",
-                    advice=f"Name the ratings with --data; without it {made_up} made up.",
+                    "options for reading ratings need --data",
+                    advice=f"Give the ratings with --data; without it {made_up} made up.",
                 )
             return None
         return self.reading.read(self.data, **how)
@@ -58,11 +58,11 @@ class Asked:
         from starshade.audit.reproduction.claims import ENOUGH
 
         if self.runs < ENOUGH:
-            note(f"--runs {self.runs}: intervals over runs want {ENOUGH} or more")
+            note(f"--runs {self.runs}: intervals over runs need at least {ENOUGH}")
         if self.out is None:
             if self.resume:
                 raise ConfigError(
-                    "--resume: finished parts lie beside the folder of --out, and none is named",
+                    "--resume needs --out: finished parts are next to its folder",
                     advice="Give the same --out as before.",
                 )
             return
@@ -75,7 +75,7 @@ class Asked:
                 folder.rmdir()  # empty: a run was killed when it had removed its parts
             if os.path.lexists(folder):  # a link that leads nowhere too
                 raise ConfigError(
-                    f"{folder}: is there, and holds no parts of a run", advice="Move it away first."
+                    f"{folder}: exists, but holds no parts of a run", advice="Move it away first."
                 )
             if self.resume:
                 note(f"starting from the beginning: {folder} does not exist")
@@ -84,15 +84,15 @@ class Asked:
             pass
         if not self.resume:
             raise ConfigError(
-                f"{folder}: finished parts of a run that was cut short",
-                advice="Go on from them with --resume, or remove that folder to start again.",
+                f"{folder}: finished parts of an interrupted run",
+                advice="Resume it with --resume, or remove the folder to start again.",
             )
         if self.run.given_seed is None:
             self.run.given_seed = kept.get("seed")
 
     @contextmanager
     def parts(self, ratings: Ratings | None, settings: Mapping[str, Any]) -> Iterator[Parts]:
-        """Keep what is finished beside the folder, until that is there."""
+        """Keep finished parts next to the folder until it is complete."""
         from starshade.audit.reproduction.parts import Parts, alone
         from starshade.release.folder.digest import digest_of
 
@@ -122,9 +122,9 @@ class Asked:
     def answer(
         self, ratings: Ratings | None, shown: Callable[[Any], list[Any]] | None = None, **also: Any
     ) -> None:
-        """Run the study, write it to its folder, and say what came of it.
+        """Run the study, write it to its folder, and print a summary.
 
-        `shown`: what stands between its claims and what is left out; `also`: settings of its own.
+        `shown`: what to print after its tables; `also`: the study's own settings.
         """
         from starshade.audit.reproduction.papers import PAPERS
         from starshade.report.reproduction import save_study
@@ -154,24 +154,24 @@ def _summary(study: PaperStudy, shown: list[Any], out: str | None, files: int) -
         *(columns(grid.head, grid.rows, title=grid.title) for grid in study.grids),
         *shown,
         figures(left, "Left out") if left else None,
-        words(f"{out}: {files} files; begin with README.md") if out else None,
+        words(f"{out}: {files} files; start with README.md") if out else None,
     )
 
 
 def place(figure: str) -> str:
-    """Say what a figure is called; what has a name of its own keeps it."""
+    """Return the title of a figure; a part with its own name keeps it."""
     return f"Fig. {figure}" if figure[:1].isdigit() else figure
 
 
 def at_least(least: int, name: str, default: int, text: str) -> Option:
-    """Give a command an option that is a number."""
+    """Add a whole-number option to a command."""
     kind = Whole(least)
     return click.option(name, type=kind, default=default, show_default=True, help=text)
 
 
-RUNS = at_least(1, "--runs", 5, "Of everything, each with a seed of its own.")
+RUNS = at_least(1, "--runs", 5, "Runs of each experiment, each with its own seed")
 RESUME = click.option(
-    "--resume", is_flag=True, help="Go on from the finished parts of a run that was cut short."
+    "--resume", is_flag=True, help="Resume an interrupted run from its finished parts"
 )
 
 
@@ -180,7 +180,7 @@ def study(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function the command that runs a paper's study; it takes an `Asked`.
 
-    `data`: the help on --data; `options`: those that this study has alone.
+    `data`: the help on --data; `options`: the study's own options.
     """
     shared: tuple[Option, ...] = (
         click.option("--data", metavar="PATH", help=data),
@@ -189,11 +189,11 @@ def study(
         click.option(
             "--explain",
             is_flag=True,
-            help="Say how the paper is read and what would count as true; needs no data.",
+            help="Show the configurations and the criterion of each claim; needs no data",
         ),
         grouped(
             WRITTEN,
-            click.option("--out", metavar="DIR", help="Write all of it and a page to this folder."),
+            click.option("--out", metavar="DIR", help="Folder for all results and a page"),
             RESUME,
         ),
         reading(),

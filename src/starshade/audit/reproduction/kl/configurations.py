@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from starshade.audit.reproduction.configurations import Choice
 
-_DRAWN = (
-    "The paper takes “arbitrary” tuples: they are drawn, so that five runs tell how much it is."
-)
+_DRAWN = "The paper takes “arbitrary” tuples; random ones let five runs show the effect."
 
 CHOICES = (
     Choice("method", "How groups are formed", "k-likeness", "k-likeness", "k-exchange", "§4.2",

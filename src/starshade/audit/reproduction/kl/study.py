@@ -61,10 +61,10 @@ class GeneralizationStudy(PaperStudy):
     def __str__(self) -> str:
         numbers = ", ".join(figure.number for figure in self.figures)
         of_paper = " These are the paper's own data." if self.data["paper_data"] else ""
-        left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
+        left = f" Left out, with reasons: {len(self.skipped)}." if self.skipped else ""
         return (
             f"{self.whose} on {self.size}: figures {numbers}.{of_paper} {self.verdicts} Points "
-            f"are means of {counted(self.runs, 'run')}, times medians, which depend on the "
+            f"are means of {counted(self.runs, 'run')}; times are medians and depend on the "
             f"machine.{left}"
         )
 

@@ -77,11 +77,11 @@ class Reproduction(PaperStudy):
         )
         if self.data["one_star"] != 1:
             text += (
-                f" Where the paper has ratings to within one star of five, here it is within "
-                f"{self.data['one_star']:g} (a quarter of the scale)."
+                f" The paper's one star of five is {self.data['one_star']:g} here (a quarter of "
+                "the scale)."
             )
         if self.skipped:
-            text += f" Left out, with the reason: {len(self.skipped)}."
+            text += f" Left out, with reasons: {len(self.skipped)}."
         return text
 
 
@@ -167,13 +167,13 @@ def _say_memory(bench: Bench) -> None:
     scored = 8 * 6 * table.n_users * numba.get_num_threads()
     needed = bytes_held(view) + bytes_needed(view, known, own_only=True) + again + scored
     note(
-        f"memory: about {budget.amount(needed)} beside Python itself and what a store has on disk: "
-        "the data, a changed copy of them, attacks"
+        f"memory: about {budget.amount(needed)} in addition to Python and the store on disk: "
+        "the data, a changed copy, attacks"
     )
 
 
 _IMDB = Skipped(
     "§5, IMDb",
-    "two subscribers found through public ratings",
-    "needs somebody's public ratings: starshade attack --aux FILE",
+    "two subscribers re-identified by public ratings",
+    "needs people's public ratings: starshade attack --aux FILE",
 )

@@ -111,7 +111,7 @@ def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
     ways, skipped = measured(bench)
     rows = tuple(rows_of(bench, ways))
     if not rows:
-        why = "nothing that was held out is predicted from the original, or all without error"
+        why = "the original predicts no held-out rating, or all without error"
         skipped.append(Skipped("1, 3", "the tables", why))
     grids, missing = grids_of(bench, ways)
     figures: list[Figure] = []
@@ -129,7 +129,7 @@ def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
             left.append(Skipped(number, "the figure", str(why)))
     levels = tuple(_levels(bench, left))
     left += [
-        Skipped("claims", f"k = {k}", f"fewer than {FEWEST} groups, so claims over k leave it out")
+        Skipped("claims", f"k = {k}", f"fewer than {FEWEST} groups; claims over k exclude it")
         for k in bench.ks
         if k not in bench.judged_ks
     ]
@@ -174,7 +174,7 @@ def _say_memory(ratings: Ratings, ks: Sequence[int]) -> None:
     profiles = ratings.n_users // min(ks) * ratings.n_items
     learned = _EACH * min(REFIT_CELLS, profiles)
     need = 4 * table + 8 * ratings.n_ratings + 3 * profiles + learned + 8 * 17 * 4 * ratings.n_users
-    note(f"about {budget.amount(need)} of memory will be held: ratings and one release at a time")
+    note(f"about {budget.amount(need)} of memory: ratings and one release at a time")
 
 
 _EACH = 40  # bytes of a cell of profiles that a recommender learns from

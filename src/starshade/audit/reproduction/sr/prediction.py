@@ -107,12 +107,11 @@ class Prediction:
     def __str__(self) -> str:
         d = self.difference
         return (
-            f"{self.attribute} ({len(self.classes)} classes) is predicted right from the original "
-            f"ratings in {self.original}, from the anonymized ones in {self.anonymized} of cases "
-            f"({100 * d.rate:+.1f} points [{100 * d.low:+.1f}, {100 * d.high:+.1f}]); always "
-            f"guessing the most frequent class is right in {self.majority}. Means of "
-            f"{counted(self.trials, 'trial')}, {counted(self.users, 'user')} to learn from "
-            "and as many to predict; "
+            f"{self.attribute} ({len(self.classes)} classes): predicted correctly from original "
+            f"ratings in {self.original}, from anonymized ones in {self.anonymized} "
+            f"({100 * d.rate:+.1f} points [{100 * d.low:+.1f}, {100 * d.high:+.1f}]); baseline "
+            f"(most frequent class) {self.majority}. Means of {counted(self.trials, 'trial')}, "
+            f"{counted(self.users, 'user')} in training and as many in testing; "
             "intervals over trials."
         )
 
@@ -121,17 +120,17 @@ class Prediction:
             (name, f"{rate.rate:.1%}", f"{rate.low:.1%} to {rate.high:.1%}")
             for name, rate in self._rates()
         ]
-        head = ("guessed right from", "share", "95 % interval")
+        head = ("predicted correctly from", "share", "95 % interval")
         shown = table(head, rows, numbers=(1, 2))
-        return block(f"What ratings tell of {self.attribute}", shown, paragraph(str(self)))
+        return block(f"Predicting {self.attribute} from ratings", shown, paragraph(str(self)))
 
     def plot(self) -> Chart:
         """Draw how often the attribute is guessed right, before and after."""
         return dot_chart(
-            f"What ratings tell of {self.attribute}",
+            f"Predicting {self.attribute} from ratings",
             f"{counted(self.trials, 'trial')} of {counted(self.users, 'user')}",
             [Dot(name, rate.rate, rate.low, rate.high) for name, rate in self._rates()],
-            Axis("guessed right, share of the users", share=True),
+            Axis("predicted correctly, share of users", share=True),
         )
 
     def _rates(self) -> tuple[tuple[str, Rate], ...]:
@@ -229,7 +228,7 @@ def predict_attribute(
         See `labels_of`.
     trials : int
         At least 1. In each, min(2000, half) of the users to learn from and as many others to
-        predict are drawn anew.
+        predict are drawn.
     rng : int, Generator or None
 
     Raises
@@ -258,7 +257,7 @@ def draw_trials(
     labels = labels_of(ratings, attribute, edges)
     size = min(_MOST_USERS, ratings.n_users // 2)
     if size < 1:
-        raise ConfigError("one user: nobody is left to be predicted")
+        raise ConfigError("one user: no user left to predict")
     _check_memory(ratings)
     seed, halves = resolve_seed(rng), []
     for trial in range(int(trials)):

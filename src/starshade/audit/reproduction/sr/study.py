@@ -69,7 +69,7 @@ class CheckStudy(PaperStudy):
         left = len(self.skipped)
         return (
             f"{self.whose} on {self.size}. {self.verdicts} Claims on speed rest on work, in cells "
-            f"touched; seconds depend on the machine. Left out, with the reason: {left}."
+            f"touched; seconds depend on the machine. Left out, with reasons: {left}."
         )
 
     def rests_on(self, figure: Figure) -> str:
