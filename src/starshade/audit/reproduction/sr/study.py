@@ -68,8 +68,8 @@ class CheckStudy(PaperStudy):
     def __str__(self) -> str:
         left = len(self.skipped)
         return (
-            f"{self.whose} on {self.size}. {self.verdicts} Claims on speed are judged by work (cells "
-            f"touched); seconds depend on the machine. Left out, with reasons: {left}."
+            f"{self.whose} on {self.size}. {self.verdicts} Claims on speed are judged by work "
+            f"(cells touched); seconds depend on the machine. Left out, with reasons: {left}."
         )
 
     def rests_on(self, figure: Figure) -> str:
