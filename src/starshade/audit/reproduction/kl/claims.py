@@ -40,7 +40,7 @@ WAYS = {
     "sets+furthest": "when both release NDGH, GenILoss charges nothing for a null and each nucleus "
     "is the record furthest from the previous one",
     "members": "when both release NDGH and a cell is charged by its number of members",
-    "four": "in part: up to four attributes; beyond, nearly every condition matches one person",
+    "four": "in part: up to four attributes, as beyond nearly every condition matches one person",
     "groups": "when groups count as formed, although some are released identically",
     "filled": "when every null is filled with a rating of its item",
     "thinned": "when half of the ratings are left out",
