@@ -201,14 +201,14 @@ def changes() -> str:
 
 
 def reproduced() -> str:
-    """Return the way to the site of made-up ratings, where it was written."""
+    """Return the link to the site of made-up ratings, where it exists."""
     if not (_MADE_UP / "index.html").is_file():
-        return "Where `make reproduce` has run without data, that site is part of these pages."
-    return f'<a href="{_SITE}/index.html">The site of made-up ratings</a> is such a one.'
+        return "`make reproduce` without data adds an example site to these pages."
+    return f'<a href="{_SITE}/index.html">Example site of made-up ratings</a>.'
 
 
 def on_post_build(config: Any, **_: Any) -> None:
-    """Lay the site of made-up ratings beside the pages, for everybody to read."""
+    """Copy the site of made-up ratings to the pages, readable for all."""
     if (_MADE_UP / "index.html").is_file():
         place = Path(config["site_dir"]) / _SITE
         shutil.copytree(_MADE_UP, place, dirs_exist_ok=True)
