@@ -32,16 +32,16 @@ def save_study(study: PaperStudy, folder: Where) -> tuple[str, ...]:
     study : PaperStudy
         Of any paper.
     folder : path
-        Must not exist. Only its owner may look into it: single users may be counted.
+        Must not exist. Private to its owner: values may count single users.
 
     Returns
     -------
     tuple of str
         Names of the files: ``README.md``, a JSON file named after the paper, ``points.csv`` and
         ``claims.csv``, a CSV file for each further table, and per figure ``figure-04.vl.json``
-        (Vega-Lite) and ``figure-04.svg``. Whatever depends on the clock is apart, in files whose
-        names begin with ``times``; the same request writes all others again to the byte. Without
-        the optional extra ``starshade[report]`` there are no pictures, and a note says so.
+        (Vega-Lite) and ``figure-04.svg``. All times are in files whose
+        names begin with ``times``; the same request writes all others identically to the byte.
+        Without the optional extra ``starshade[report]`` there are no pictures, and a note says so.
 
     Raises
     ------

@@ -117,7 +117,7 @@ def claims_across(folders: Sequence[Where]) -> Across:
     InputError
         A folder without claims, with other columns, or with a claim twice.
     ConfigError
-        A folder is named twice.
+        A folder is given twice.
 
     Notes
     -----

@@ -1,12 +1,12 @@
 """A paper's claims: criterion, measured value, verdict and cause.
 
-A claim is one sentence of the paper, counted once, with a criterion that was written down before
-the run: one statistic, and the least and the most that it may be. It *holds* when the whole 95 %
-interval of the statistic lies within, *does not hold* when all of it lies without, and *cannot be
-tested* where the interval reaches across, where data are missing, or where it speaks of a data
-set that this is not. Of a claim that does not hold the cause is sought by intervention: the same
-statistic under another reading, or on data of which one property was changed. Every change under
-which it holds is a cause; where none is, it is unknown, and where nothing was tried, not sought.
+A claim is one sentence of the paper, counted once, with a criterion fixed before the run: one
+statistic and its bounds. It *holds* when the whole 95 % interval of the statistic lies within the
+bounds, *does not hold* when all of it lies outside, and *cannot be tested* when the interval
+crosses a bound, data are missing, or the claim is about another data set. Interventions find the
+cause of a claim that does not hold: the same statistic under another reading, or on data with one
+property changed. Every change under which it holds is a cause; without one the cause is unknown,
+and without any change it is not sought.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from starshade.progress import task
 Verdict = Literal["holds", "does not hold", "cannot be tested"]
 #: how an intervention begins that only leaves a part of the claim: no cause
 IN_PART = "in part: "
-ENOUGH = 5  # runs that an interval over runs wants
+ENOUGH = 5  # runs needed for an interval over runs
 _DECIDED = {
     "proof": "a proof or a definition: any data meet it",
     "example": "an example or arithmetic: no data are used",
@@ -39,9 +39,9 @@ class Claim:
 
     number: str  # "kl-07", for good
     place: str  # in the paper: "§5.2, Fig. 12"
-    says: str  # in a few words of ours, at most half a sentence quoted
-    statistic: str  # what is measured, in words
-    # `least`, `most`: what it may be, both included; None: no such end
+    says: str  # paraphrased; at most half a sentence is quoted
+    statistic: str  # what is measured
+    # `least`, `most`: inclusive bounds; None: no bound
     least: float | None
     most: float | None
     why: str  # the reason for these numbers
@@ -50,12 +50,12 @@ class Claim:
     # `Untestable`
     measure: Callable[[Any, str], Estimate] | None = field(default=None, repr=False)
     ways: tuple[str, ...] = ()  # interventions, in the order in which they are tried
-    # a data set that it speaks of: on others it is measured, and not judged; empty: of any
+    # the data set that it is about: on others it is measured, not judged; empty: any
     about: str = ""
-    lost: str = ""  # why nobody can test it; nothing is measured then
+    lost: str = ""  # why it is untestable; nothing is measured then
     ours: bool = False  # a promise of ours, not counted among the paper's
     same: str = ""  # the claim of another paper that this one repeats
-    # "proof": any data meet it, by a proof or a definition; "example": no data are looked at
+    # "proof": any data meet it, by a proof or a definition; "example": no data are used
     decided_by: Literal["data", "proof", "example"] = "data"
 
     @property
@@ -66,7 +66,7 @@ class Claim:
     @property
     def holds_if(self) -> str:
         """The criterion as text."""
-        if self.least is None and self.most is None:  # nobody can test it
+        if self.least is None and self.most is None:  # untestable
             return self.statistic
         if self.least is not None and self.most is not None:
             if self.least == self.most:
@@ -114,7 +114,7 @@ class Judged:
 
     @property
     def cause(self) -> str:
-        """Why it does not hold: every change under which it does; empty where it does hold."""
+        """Every change under which a failed claim holds; empty if the claim holds."""
         if self.verdict != "does not hold":
             return ""
         if not self.tried:
@@ -127,7 +127,7 @@ class Judged:
 
     @property
     def unexplained(self) -> bool:
-        """Whether it does not hold, and nothing that was tried makes it hold as a whole."""
+        """Whether it does not hold, and no change makes it hold as a whole."""
         whole = (each.met for each in self.tried if not each.words.startswith(IN_PART))
         return self.verdict == "does not hold" and bool(self.tried) and not any(whole)
 

@@ -21,7 +21,7 @@ _NOTHING = 1e-12  # what rounding leaves of it
 
 
 class Untestable(Exception):  # noqa: N818  (no error: the answer)
-    """What is missing for a claim to be tested; the reason, for a person."""
+    """A claim cannot be tested; the message says why."""
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,9 @@ class Everything:
         Size and scale; `known`: the data set that papers speak of, where this is one.
     studies : tuple of PaperStudy
     skipped : tuple of Skipped
-        Papers that these data cannot serve, and why.
+        Papers that these data do not support, and why.
     runs : int
-        Of everything, each with a seed of its own.
+        Runs of each experiment, each with its own seed.
     seed : int
     digest : str
         SHA-256 over the ratings.
@@ -232,17 +232,17 @@ def reproduce_all(
         With dates and personal attributes, where there are any. None: made-up ratings of
         MovieLens 100K's size.
     runs : int
-        Of everything, each with a seed of its own; at least 1.
+        Runs of each experiment, each with its own seed; at least 1.
     parts : Parts, optional
-        Where what was measured is kept, so that a run that was cut short can go on.
+        Storage of finished parts, to resume an interrupted run.
     done : callable
-        Called after each paper that the data serve, with the studies so far.
+        Called after each study, with all studies so far.
     rng : int, Generator or None
 
     Returns
     -------
     Everything
-        A study for each paper; those that these data cannot serve are left out, with the reason.
+        A study for each paper, except those that these data do not support, with the reason.
 
     Raises
     ------

@@ -184,11 +184,11 @@ def _queries() -> Worked:
     return Worked(
         "§1.1, Queries 1 to 8",
         "Singling out a person and querying their salary",
-        ("query", "asked", "answer"),
+        ("query", "expression", "answer"),
         tuple(paper),
         tuple(ours),
-        "Query 5 is said not to be 25; it is 32. The text takes MAX for the salary and Query 8 "
-        "AVERAGE: of one person both are $42,000.",
+        "By the paper Query 5 is not 25; it is 32. The text takes MAX for the salary and Query 8 "
+        "AVERAGE: for one person both are $42,000.",
     )
 
 

@@ -34,7 +34,7 @@ CHOICES = (
     Choice("answer", "whether the adversary is also made to answer (Definition 2)", False, False,
            True, "§3, Def. 2",
            "ours: right with 1/t where t records share the highest score; the paper's figures "
-           "name nobody unless a record stands out"),
+           "name no record unless one stands out"),
     Choice("neighbours", "whose similarity makes a record crowded (Definition 1)",
            "every other record's", "some other record's", "some other record's", "§3, Def. 1", "",
            "Def. 1"),

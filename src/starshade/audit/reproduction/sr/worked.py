@@ -105,7 +105,7 @@ def _verdicts() -> Worked:
     return Worked(
         "Tables 1-3",
         "Whether they are (k, ε) or (k, ε, l)-anonymous",
-        ("data", "asked", "holds"),
+        ("data", "property", "holds"),
         tuple((data, asked, paper) for data, asked, paper, _ in rows),
         tuple((data, asked, told(holds)) for data, asked, _, holds in rows),
         "Issue 4 alone is sensitive: §4.1 calls t4 and t5 near by 5 and 6, their ratings of issue "
