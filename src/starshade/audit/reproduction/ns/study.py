@@ -49,11 +49,11 @@ class Reproduction(PaperStudy):
     off_top : tuple of OffTop
         The table of §5.
     theorems : list of dict
-        Facts that the theorems ask for, ours and Netflix's.
+        Facts that the theorems require, for these data and Netflix's.
     few_facts : tuple of FewFacts
-        What this data's sparsity makes of them.
+        The same for data as sparse as these.
     targets : int or None
-        Users attacked in each run of a setting, at most; None: all.
+        Maximum number of targets per run and setting; None: all.
     """
 
     key = "ns"
@@ -95,18 +95,18 @@ def reproduce_ns(
     parts: Parts | None = None,
     rng: Rng = None,
 ) -> Reproduction:
-    """Run Narayanan and Shmatikov's case study on any ratings, and judge what they say.
+    """Run Narayanan and Shmatikov's case study on any ratings, and judge their claims.
 
     Parameters
     ----------
     ratings : Ratings
     targets : int or None
-        Users attacked in each run of a setting: a seeded sample of at most so many; None: all.
+        Maximum number of targets per run and setting, a seeded sample; None: all.
     runs : int
-        Runs of everything, at least 1: other users, where there are enough, and other cells known
-        of them.
+        Runs of each experiment, at least 1: with other targets, if there are enough, and other
+        known cells.
     parts : Parts, optional
-        Where what is measured is kept; a later call with the same request goes on from it.
+        Storage of finished parts; a later call with the same request resumes from it.
     rng : int, Generator or None
 
     Returns
@@ -122,7 +122,7 @@ def reproduce_ns(
     Notes
     -----
     On other scales than 1-5 the paper's ±1 is a quarter of the scale's width. Figures that need
-    dates are left out where there are none, and settings that nobody meets, with the reason.
+    dates are left out where there are none, and settings without eligible users, with the reason.
     """
     refuse_few(ratings)
     if runs < 1:

@@ -64,23 +64,23 @@ def reproduce_pa(
     ratings : Ratings, optional
         None: made-up ratings like Netflix's.
     n_users, n_items : int, optional
-        How many to make up where none are given; None: 2,000 of each. The Netflix Prize's size
-        is 480,189 and 17,770.
+        Size of made-up ratings if none are given; None: 2,000 of each. The Netflix Prize has
+        480,189 and 17,770.
     k : int or sequence of int
         Least sizes of a group, each at least 2.
     runs : int
-        How often everything is done, each time with a seed of its own, at least 1.
+        Runs of each experiment, each with its own seed; at least 1.
     share : float
-        Of the ratings, held out, above 0 and below 1.
+        Share of held-out ratings, above 0 and below 1.
     parts : Parts, optional
-        Where what was measured is kept; None: in memory.
+        Storage of finished parts; None: in memory.
     rng : int, Generator or None
 
     Returns
     -------
     PredictiveStudy
-        Tables 1-3 and Figs 3-5 with the paper's numbers, its claims judged, and what each change
-        from its algorithm to ours is worth.
+        Tables 1-3 and Figs 3-5 with the paper's numbers, verdicts on its claims, and the effect of
+        each change from its algorithm to ours.
 
     Raises
     ------

@@ -78,7 +78,7 @@ class PredictiveStudy(PaperStudy):
     releases : list of dict
         Every line at every k: groups, share of null cells and of cells that rest on one rater.
     share : float
-        Of the ratings, held out.
+        Share of held-out ratings.
     """
 
     key = "pa"

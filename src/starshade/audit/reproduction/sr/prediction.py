@@ -1,9 +1,9 @@
-"""What ratings tell of a person, before and after anonymization (SR §7.3).
+"""Prediction of a personal attribute from ratings, before and after anonymization (SR §7.3).
 
-Somebody who holds ratings together with a personal attribute of their raters learns from them how
-the two go together, and guesses the attribute of others from their ratings. Here that is naive
-Bayes. As a measure of *utility* the release should let it guess as well as the original does; as
-a measure of *risk* it says that anonymized ratings still tell that much.
+A holder of ratings with a personal attribute of their raters can train a classifier and predict the
+attribute of others from their ratings. Here that is naive Bayes. As a measure of *utility* the
+release should predict as well as the original; as a measure of *risk* it is the prediction that
+anonymized ratings still allow.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _DRAWS = 1000  # of the bootstrap, as in `starshade.stats`
 
 @dataclass(frozen=True)
 class Prediction:
-    """How well an attribute is predicted from the original and from anonymized ratings.
+    """Accuracy of predicting an attribute from original and from anonymized ratings.
 
     Attributes
     ----------
@@ -66,8 +66,8 @@ class Prediction:
         the mean), from the original and from anonymized ratings. A guess by chance has 1 /
         classes and 0.5, however frequent a class is.
     released : float
-        Share of the users who are still there after anonymization; the others are neither
-        learnt from nor predicted.
+        Share of the users left after anonymization; the others are in neither training nor
+        testing.
     seconds : float
     seed : int
     """
@@ -125,7 +125,7 @@ class Prediction:
         return block(f"Predicting {self.attribute} from ratings", shown, paragraph(str(self)))
 
     def plot(self) -> Chart:
-        """Draw how often the attribute is guessed right, before and after."""
+        """Draw the share of correct predictions before and after."""
         return dot_chart(
             f"Predicting {self.attribute} from ratings",
             f"{counted(self.trials, 'trial')} of {counted(self.users, 'user')}",
@@ -173,7 +173,7 @@ class Trials:
         return scores, released / (2 * len(self.halves[0][0]) * len(self.halves))
 
     def predict(self, method: Anonymizer) -> Prediction:
-        """Anonymize, predict, and hold it against the original."""
+        """Anonymize, predict, and compare with the original."""
         started = perf_counter()
         (scores,), released = self.scores(method)
         accuracies, before = scores[:, 0], self.original[:, 0]
@@ -216,7 +216,7 @@ def predict_attribute(
     trials: int = 50,
     rng: Rng = None,
 ) -> Prediction:
-    """Compare what original and anonymized ratings tell of a personal attribute.
+    """Compare the prediction of a personal attribute from original and anonymized ratings.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def predict_attribute(
         scikit-learn is absent, the attribute cannot be predicted, fewer than two users, or the
         method refuses.
     UnmetError
-        The method cannot reach what it is asked on a part of the users.
+        The method cannot meet its guarantee on a part of the users.
     """
     return draw_trials(ratings, attribute, edges=edges, trials=trials, rng=rng).predict(method)
 
