@@ -103,7 +103,7 @@ _KS = (5, 10, 50)
 def reproduce_pa(
     asked: Asked, n_users: int | None, n_items: int | None, values: dict[str, Any]
 ) -> None:
-    """Predictive Anonymization (Chang et al. 2009): releases for recommenders.
+    """Predictive Anonymization (Chang, Thompson, Wang & Yao 2009).
 
     The experiments of section 7 on DATA, or on made-up ratings. Tables 1 to 3 and figures 3 to 5:
     prediction of held-out ratings from releases, effects of padding, grouping of users; as

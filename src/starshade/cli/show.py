@@ -218,8 +218,8 @@ def _widest(texts: Iterable[str]) -> int:
 
 
 def judged(claims: Sequence[Judged]) -> RenderableType:
-    """Show a paper's claims and whether they hold, then ours."""
-    titles = ("What the paper claims", "What we claim of our own methods")
+    """Show the verdicts on a paper's claims, then on ours."""
+    titles = ("Claims of the paper", "Claims of starshade")
     whose = [[each for each in claims if each.claim.ours is ours] for ours in (False, True)]
     return page(
         *(
@@ -236,19 +236,19 @@ def _judged(each: Judged) -> RenderableType:
         ("holds if", claim.holds_if),
         ("here", each.found and each.found.text),
         ("verdict", each.verdict),
-        ("cause" if each.cause else "why", each.cause or each.reason or None),
+        ("cause" if each.cause else "reason", each.cause or each.reason or None),
     ]
     return _titled(f"{claim.number}  {claim.place}: {claim.says}", figures(rows))
 
 
 def worked(tables: Sequence[Worked]) -> RenderableType:
-    """Show in a line each how many cells of a table worked by hand are the same here."""
+    """Show for each worked example how many cells equal the paper's."""
     rows = [(each.number, f"{each.equal} of {each.cells} cells") for each in tables]
-    return figures(rows, "Worked by hand in the paper, and equal here")
+    return figures(rows, "Worked examples: cells equal to the paper's")
 
 
 def explained(paper: Paper) -> RenderableType:
-    """Show how a paper is read, and what would count as true of each of its claims."""
+    """Show a paper's configurations and the criterion of each claim."""
     from starshade.audit.reproduction.configurations import explained as table
 
     choices = table(paper.choices)
@@ -260,15 +260,15 @@ def explained(paper: Paper) -> RenderableType:
 
 
 def _explained(claim: Claim, ways: Sequence[str]) -> RenderableType:
-    about = f"; judged on {claim.about} alone" if claim.about else ""
+    about = f"; judged on {claim.about} only" if claim.about else ""
     whose = " (ours)" if claim.ours else f" (as {claim.same})" if claim.same else ""
     rows = [
         ("holds if", None if claim.lost else f"{claim.holds_if}{about}"),
         ("cannot be tested", claim.lost or None),
-        ("why", None if claim.lost else claim.why or None),
+        ("reason", None if claim.lost else claim.why or None),
         ("decided by", claim.decided or None),
-        ("run", claim.configuration),
-        ("if not", "; ".join(f"tried {way}" for way in ways) or None),
+        ("configuration", claim.configuration),
+        ("changes tried", "; ".join(ways) or None),
     ]
     return _titled(f"{claim.number}{whose}  {claim.place}: {claim.says}", figures(rows))
 

@@ -221,7 +221,7 @@ def absent_from_tenth(bench: Bench, way: str) -> Estimate:
 def extra_takes_away(bench: Bench, way: str) -> Estimate:
     """Count the false matches that the number of ratings and the first day take away."""
     named = takes_away(bench, u.LITTLE, after=way == "rejected")
-    pairs = zip(named["nothing more"], named["both"], strict=True)
+    pairs = zip(named["no further knowledge"], named["both"], strict=True)
     runs = [{"above": 1.0 * a["named"] - b["named"], "below": a["named"]} for a, b in pairs]
     return u.ratio_of(bench, runs, "no absent target has a match, so none can be removed")
 
