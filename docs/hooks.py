@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import re
 import shutil
 from collections import defaultdict
@@ -37,6 +38,10 @@ _JOINT = re.compile(r"(?<=::)|(?<=[/_])")
 #: the site of made-up ratings that `make reproduce` wrote, and where the documentation has it
 _MADE_UP = Path(__file__).parents[1] / "reproduction" / "made-up"
 _REPRODUCED, _SITE = "<!-- reproduced -->", "made-up-ratings"
+#: what `reproduce compare --out` wrote of the papers' claims
+_COMPARED = Path(__file__).with_name("what-holds")
+_CLAIMS, _CHANGES = "<!-- claims -->", "<!-- changes -->"
+_VERDICTS = {"holds": "✓", "does not hold": "✗", "cannot be tested": "–"}
 _DIAGRAMS = re.compile(r'<script type="module">(?:(?!</script>).)*mermaid.*?</script>', re.S)
 
 
@@ -151,15 +156,59 @@ def floors() -> str:
     return "\n".join(rows)
 
 
+def _compared(name: str) -> list[dict[str, str]]:
+    with (_COMPARED / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _table_of(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def claims() -> str:
+    """Return a table of every claim: its verdict and value on each data set."""
+    found = _compared("claims")
+    data = list(found[0])[2:]
+    rows = []
+    for row in found:
+        cells, reasons = [], []
+        for name in data:
+            verdict, _, rest = row[name].partition(": ")
+            measured = rest[:1] == "-" or rest[:1].isdigit()
+            cells.append(f"{_VERDICTS.get(verdict, '')} {rest if measured else ''}".strip())
+            reasons += [] if measured else [rest]
+        why = "; ".join(dict.fromkeys(filter(None, reasons)))
+        rows.append([f'<span id="{row["claim"]}">{row["claim"]}</span>', row["says"], *cells, why])
+    return _table_of(["claim", "says", *data, "reason"], rows)
+
+
+def changes() -> str:
+    """Return a table of the changes tried on each claim that does not hold; ✓: it then holds."""
+    found = _compared("failures")
+    data = list(dict.fromkeys(row["data"] for row in found))
+    tried: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for row in found:
+        head, mark, rest = row["cause"].partition("holds ")
+        if not mark:
+            head, mark, rest = row["cause"].partition("; ")
+        tried[row["claim"], "none"][row["data"]] = f"✗ {row['here']}"
+        for each in filter(None, rest.split("; ")):
+            change, _, value = each.rpartition(": ")
+            tried[row["claim"], change][row["data"]] = "✓ " * (mark != "; ") + value
+    rows = [[*key, *(own.get(name, "") for name in data)] for key, own in tried.items()]
+    return _table_of(["claim", "change", *data], rows)
+
+
 def reproduced() -> str:
-    """Return the way to the site of made-up ratings, where it was written."""
+    """Return the link to the site of made-up ratings, where it exists."""
     if not (_MADE_UP / "index.html").is_file():
-        return "Where `make reproduce` has run without data, that site is part of these pages."
-    return f'<a href="{_SITE}/index.html">The site of made-up ratings</a> is such a one.'
+        return "`make reproduce` without data adds an example site to these pages."
+    return f'<a href="{_SITE}/index.html">Example site of made-up ratings</a>.'
 
 
 def on_post_build(config: Any, **_: Any) -> None:
-    """Lay the site of made-up ratings beside the pages, for everybody to read."""
+    """Copy the site of made-up ratings to the pages, readable for all."""
     if (_MADE_UP / "index.html").is_file():
         place = Path(config["site_dir"]) / _SITE
         shutil.copytree(_MADE_UP, place, dirs_exist_ok=True)
@@ -171,6 +220,8 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     if _FLOORS in markdown:
         markdown = markdown.replace(_FLOORS, floors())
     markdown = markdown.replace(_REPRODUCED, reproduced())
+    if _CLAIMS in markdown:
+        markdown = markdown.replace(_CLAIMS, claims()).replace(_CHANGES, changes())
     markdown = _REGISTERED.sub(lambda mark: _others(mark[1], markdown), markdown)
     markdown = _OPTIONS.sub(lambda mark: options_of(mark[1]), markdown)
     markdown = _SETTINGS.sub(lambda mark: tables_of(*mark.groups()), markdown)

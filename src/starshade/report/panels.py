@@ -1,4 +1,4 @@
-"""A study's figures as pictures of a page: narrow panels, in colours that style can change."""
+"""A study's figures as pictures for a page: narrow panels whose colours follow the style."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pictures(figure: Figure) -> dict[str, str]:
 
 
 def pictures_css() -> str:
-    """Return style for the pictures, in the light and in the dark."""
+    """Return the style of the pictures for light and dark."""
     light = colours(len(_DARK))
     dark = "\n".join(
         f'svg [{what}="{colour}"] {{ {what}: {counterpart}; }}'

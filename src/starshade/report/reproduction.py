@@ -32,16 +32,16 @@ def save_study(study: PaperStudy, folder: Where) -> tuple[str, ...]:
     study : PaperStudy
         Of any paper.
     folder : path
-        Must not exist. Only its owner may look into it: single users may be counted.
+        Must not exist. Private to its owner: values may count single users.
 
     Returns
     -------
     tuple of str
         Names of the files: ``README.md``, a JSON file named after the paper, ``points.csv`` and
         ``claims.csv``, a CSV file for each further table, and per figure ``figure-04.vl.json``
-        (Vega-Lite) and ``figure-04.svg``. Whatever depends on the clock is apart, in files whose
-        names begin with ``times``; the same request writes all others again to the byte. Without
-        the optional extra ``starshade[report]`` there are no pictures, and a note says so.
+        (Vega-Lite) and ``figure-04.svg``. All times are in files whose
+        names begin with ``times``; the same request writes all others identically to the byte.
+        Without the optional extra ``starshade[report]`` there are no pictures, and a note says so.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def save_across(across: Across, folder: Where) -> tuple[str, ...]:
 
 
 def subtitle(study: PaperStudy, figure: Figure) -> str:
-    """Say on how much data a figure rests."""
+    """Return the amount of data behind a figure."""
     return "; ".join(filter(None, (study.size, study.rests_on(figure))))
 
 
@@ -132,14 +132,14 @@ def _page(study: PaperStudy) -> Iterator[str]:
     yield f"{study}\n"
     yield (
         f"{study.size}, scale {study.data['scale']}; seed {study.seed}, starshade "
-        f"{study.version}. Internal: single users may be counted.\n"
+        f"{study.version}. Internal: some values may count single users.\n"
     )
     if study.choices:
         yield "\n## How the paper is read\n"
         yield from _table(explained(study.choices))
     yield from _claims(study.claims)
     for title, tables in (
-        ("Worked by hand in the paper", map(_worked, study.worked)),
+        ("Worked examples of the paper", map(_worked, study.worked)),
         ("Tables", map(_titled, study.grids)),
         ("Figures as tables", map(figure_table, study.steady)),
     ):
@@ -151,15 +151,25 @@ def _page(study: PaperStudy) -> Iterator[str]:
         yield "\n## Left out\n"
         rows = ((entry.figure, entry.what, entry.reason) for entry in study.skipped)
         yield from table_lines(("figure", "what", "why"), rows)
-    yield "\nWhatever depends on the clock stands in [times.md](times.md).\n"
+    yield "\nAll times are in [times.md](times.md).\n"
 
 
 def _claims(claims: Sequence[Judged]) -> Iterator[str]:
     if not claims:
         return
-    yield "\n## What is claimed, and whether it holds here\n"
+    yield "\n## Claims and verdicts\n"
     yield from table_lines(
-        ("claim", "where", "what", "holds if", "because", "run", "here", "verdict", "why"),
+        (
+            "claim",
+            "where",
+            "says",
+            "holds if",
+            "reason",
+            "configuration",
+            "here",
+            "verdict",
+            "cause",
+        ),
         (
             (
                 each.claim.number + " (ours)" * each.claim.ours,
@@ -179,7 +189,7 @@ def _claims(claims: Sequence[Judged]) -> Iterator[str]:
 
 def _worked(table: Worked) -> Iterator[str]:
     yield f"\n### {table.number}: {table.title}\n"
-    yield f"{table.equal} of {table.cells} cells are the same here. {table.note}\n"
+    yield f"{table.equal} of {table.cells} cells equal the paper's. {table.note}\n"
     rows = zip(table.paper, table.ours, strict=True)
     yield from table_lines(
         table.head, ([_beside(*pair) for pair in zip(*row, strict=True)] for row in rows)
@@ -205,7 +215,7 @@ def figure_table(figure: Figure) -> Iterator[str]:
     for panel in panel_tables(figure):
         yield f"\n{panel.title}\n"
         if len(panel.rows) > _LONG:
-            yield f"{len(panel.rows):,} rows, which stand in `points.csv`.\n"
+            yield f"{len(panel.rows):,} rows: see `points.csv`.\n"
         else:
             yield from _table(panel)
 
@@ -234,7 +244,7 @@ def _cell(point: Point | None, unit: Unit) -> str:
 
 def _times(study: PaperStudy) -> Iterator[str]:
     yield f"# {study.authors}: times\n"
-    yield "Seconds on the machine at hand; another one, or another day, gives others.\n"
+    yield "Seconds on this machine; they vary between machines and days.\n"
     rows = time_rows(study.times)
     if rows:
         yield from table_lines(("what", "seconds"), rows)

@@ -1,4 +1,4 @@
-"""The studies of all papers as a site: a page each, and a first one that sums up."""
+"""The studies of all papers as a site: a page each, and a summary."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _PAPER = "site_paper.html.j2"
 def save_site(everything: Everything, folder: Where) -> tuple[str, ...]:
     """Write the studies of all papers as a site: all of it or nothing.
 
-    Pages without scripts, that load nothing from anywhere: style and pictures are in them. They
-    follow the reader's preference of light or dark, and print in black on white.
+    Pages contain their style and pictures, run no scripts and load nothing. They follow the
+    reader's light or dark preference and print in black on white.
 
     Parameters
     ----------
     everything : Everything
     folder : path
-        Must not exist. Only its owner may look into it: single users are counted.
+        Must not exist. Private to its owner: values may count single users.
 
     Returns
     -------
     tuple of str
-        Names of the files: ``index.html``, a page for each paper, ``times.html`` with whatever
-        depends on the clock, and ``claims.csv``, to be joined with those of other data. The same
-        request writes all but ``times.html`` again to the byte.
+        Names of the files: ``index.html``, a page for each paper, ``times.html`` with all times,
+        and ``claims.csv``, to compare with other data. The same request writes all files except
+        ``times.html`` identically to the byte.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def save_site(everything: Everything, folder: Where) -> tuple[str, ...]:
 
 
 def save_page(so_far: Everything, folder: Path) -> Path:
-    """Write the page of the paper that was done last, to be read while the others are studied."""
+    """Write the page of the latest study, to read while the others run."""
     study = so_far.studies[-1]
     place, draft = folder / f"{study.key}.html", folder / f"{study.key}.draft.html"
     _write(so_far, draft, _PAPER, alone=True, **_of(study))

@@ -99,10 +99,7 @@ def test_what_is_lost_or_missing_cannot_be_tested_and_says_why():
     found = judge(claims, None, data="", ways={})
     assert [each.reason for each in found] == ["stands in a picture", "the data have no dates"]
     said = told(found, "the paper", 5)
-    assert (
-        said
-        == "Of 2 claims of the paper that data decide 0 hold, 0 do not, 2 cannot be tested here."
-    )
+    assert said == "2 claims of the paper decided by data: 0 hold, 0 do not, 2 cannot be tested."
 
 
 def test_what_proofs_and_examples_decide_is_counted_apart():
@@ -113,15 +110,15 @@ def test_what_proofs_and_examples_decide_is_counted_apart():
     ]
     found = judge(claims, None, data="", ways={})
     assert told(found, "the paper", 2) == (
-        "Of 1 claim of the paper that data decide 1 holds, 0 do not, 0 cannot be tested here. "
-        "Of 3 that proofs and examples decide 2 hold, 1 does not, 0 cannot be tested. "
-        "Only 2 runs: verdicts want 5."
+        "1 claim of the paper decided by data: 1 holds, 0 do not, 0 cannot be tested. "
+        "3 decided by proofs and examples: 2 hold, 1 does not, 0 cannot be tested. "
+        "Only 2 runs: verdicts need 5."
     )
 
 
 def test_where_nothing_was_tried_no_cause_was_sought():
     (found,) = judge([_claim(_always(0.5, 0.5, 0.5))], None, data="", ways={})
-    assert (found.cause, found.unexplained) == ("not sought: nothing was changed", False)
+    assert (found.cause, found.unexplained) == ("not sought: no intervention", False)
 
 
 def test_what_rounding_leaves_of_nothing_is_nothing():

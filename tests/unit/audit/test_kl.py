@@ -185,7 +185,7 @@ def test_what_only_one_k_shows_holds_of_no_k() -> None:
     found = reproduce_kl(table([{0: 3.0, 1: 4.0}, {1: 2.0}], Scale(1, 5, 1)), runs=1, rng=1)
     told = {each.claim.number: (each.verdict, each.reason) for each in found.claims}
     for number in ("kl-19", "kl-22", "kl-32"):
-        verdict = "cannot be tested", "released at k = 2 alone: one point is no curve"
+        verdict = "cannot be tested", "released only at k = 2: one point is not a curve"
         assert told[number] == verdict
 
 
@@ -477,7 +477,7 @@ def test_claims_that_rest_on_no_ratings(found: GeneralizationStudy) -> None:
     assert loss.ours == "0.406"
     assert loss.cause == "holds when the class of four is counted as three: 0.348"
     assert judged["kl-07"].verdict == "cannot be tested"
-    assert "speaks of MovieLens 100K" in judged["kl-14"].reason
+    assert "about MovieLens 100K" in judged["kl-14"].reason
 
 
 def test_every_line_says_under_which_configuration(found: GeneralizationStudy) -> None:

@@ -78,7 +78,7 @@ def test_every_table_and_figure_is_there(found: PredictiveStudy) -> None:
     assert one.rows[0][-2:] == ("0.9518", "1.0000")
     assert [row[0] for row in two.rows] == ["null", "1", "2", "3", "4", "5"]
     assert {row[0] for row in shapes.rows} == set(LINES)
-    assert "What each change is worth" in changes.title
+    assert "Effect of each change" in changes.title
     assert [row[0] for row in changes.rows] == list(LINES)
 
 
@@ -357,7 +357,7 @@ def test_a_sample_represents_others_where_there_are_others(ratings: Ratings) -> 
     many = synthesize(n_users=600, n_items=20, n_ratings=6000, rng=1)
     found = looks.represented(Bench(many, (5,), (3,), 0.1, Parts(), tuple(LINES)), READ, 3)
     assert 0.5 < found["outside"][0] / found["inside"][0] < 2
-    with pytest.raises(Untestable, match="the sample is everybody"):
+    with pytest.raises(Untestable, match="the sample holds all of them"):
         looks.represented(Bench(ratings, (5,), (3,), 0.1, Parts(), tuple(LINES)), READ, 3)
 
 
@@ -422,7 +422,7 @@ def test_theorems_on_links_are_judged_where_ratings_are_independent(dependent: b
     asked = [claim for claim in CLAIMS if claim.number in ("pa-40", "pa-41")]
     link, prior = judge(asked, bench, data="", ways=WAYS)
     assert (link.verdict, prior.met) == ("does not hold", True)
-    assert link.cause.startswith("holds as the proof reads it: with at least 1/k: 0")
+    assert link.cause.startswith("holds as the proof has it: at least 1/k: 0")
     as_they_are = looks.links(bench, SIMPLE, 4, 3)
     assert (as_they_are["rare_true"] > as_they_are["rare_bound"]) == dependent
 

@@ -322,7 +322,7 @@ def test_what_does_not_fit_the_memory_is_left_out_by_name(ratings: Ratings) -> N
     with budget.limits(memory=40_000):
         found = reproduce_sq(ratings, top=6, repeats=1, runs=1, rng=5)
     left = {entry.what: entry.reason for entry in found.skipped}
-    graph = left["top 6 items, ignore: slicing, nobody asks twice"]
+    graph = left["top 6 items, ignore: slicing, group members skipped"]
     assert "edges" in graph
     assert "the budget is 40 kB" in graph
     (beyond,) = [each for each in found.claims if each.claim.number == "sq-05"]

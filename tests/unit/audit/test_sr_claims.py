@@ -170,7 +170,7 @@ def test_what_would_hold_of_nothing_is_not_said_to_hold() -> None:
     pairs = [{a: 3.0, b: 3.0} for a in range(7) for b in range(a + 1, 7)]
     found = judged_of(pairs, ("sr-10", "sr-15", "sr-16", "sr-26"), 7)
     assert {each.verdict for each in found.values()} == {"cannot be tested"}
-    assert all("nobody has another within" in each.reason for each in found.values())
+    assert all("no record has a neighbour within" in each.reason for each in found.values())
     # everybody twice: each has one neighbour
     twice = judged_of([*pairs, *pairs], ("sr-10", "sr-15", "sr-16", "sr-26"), 7)
     assert all(each.found is not None for each in twice.values())

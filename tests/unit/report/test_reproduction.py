@@ -63,10 +63,7 @@ def test_only_times_depend_on_the_clock(folder: Path, tmp_path: Path) -> None:
 
 def test_the_page_has_claims_tables_and_what_is_left_out(folder: Path) -> None:
     page = (folder / "README.md").read_text("utf-8")
-    assert (
-        "Of 7 claims of the paper that data decide 1 holds, 2 do not, 4 cannot be tested here."
-        in page
-    )
+    assert "7 claims of the paper decided by data: 1 holds, 2 do not, 4 cannot be tested." in page
     row = next(line for line in page.splitlines() if line.startswith("| xx-03"))
     assert row.startswith("| xx-03 | Abstract, §5 | the error rises with k \\| steeply |")
     assert row.endswith(
@@ -112,7 +109,7 @@ def test_a_study_without_claims_and_tables_has_none(found: StubStudy, tmp_path: 
     names = save_study(bare, tmp_path / "xx")
     assert "claims.csv" not in names
     page = (tmp_path / "xx" / "README.md").read_text("utf-8")
-    for title in ("How the paper is read", "What is claimed", "Worked by hand", "Left out"):
+    for title in ("How the paper is read", "Claims and verdicts", "Worked examples", "Left out"):
         assert title not in page
 
 

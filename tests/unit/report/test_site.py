@@ -78,18 +78,18 @@ def test_a_sentence_of_two_papers_is_counted_once() -> None:
     )
     first = replace(found, studies=(study, other)).summary[0]
     assert first.startswith(
-        "Of 7 claims of 2 papers that data decide 1 holds, 2 do not, 4 cannot be tested here"
+        "7 claims of 2 papers decided by data: 1 holds, 2 do not, 4 cannot be tested"
     )
-    assert "Counted once: 7 claims of two papers." in first
+    assert "7 claims shared by two papers: counted once." in first
     (alone, _) = replace(found, studies=(replace(other, claims=other.claims[1:]),)).summary[:2]
-    assert alone.startswith("Of 6 claims of 1 paper")  # the other is not here
+    assert alone.startswith("6 claims of 1 paper")  # the other is not here
 
 
 def test_ten_lines_sum_up(pages: dict[str, str]) -> None:
     found = everything()
     assert len(found.summary) <= 10
     assert found.summary[0].startswith(
-        "Of 7 claims of 1 paper that data decide 1 holds, 2 do not, 4 cannot be tested here"
+        "7 claims of 1 paper decided by data: 1 holds, 2 do not, 4 cannot be tested"
     )
     # the abstract's first, then the introduction's
     assert found.summary[1].endswith(
@@ -97,7 +97,7 @@ def test_ten_lines_sum_up(pages: dict[str, str]) -> None:
         "Does not hold: the error rises with k | steeply (least step of the error: -0.4997; "
         "holds with half stars made whole: 0.2503)."
     )
-    assert "shows the cause of 1; of 1 it is unknown" in found.summary[2]
+    assert "1 shown by an intervention, 1 unknown" in found.summary[2]
     for why in ("other ratings", "lack what they need", "lost", "reaches across"):
         assert f"{why}" in found.summary[3]
     assert found.summary[4].startswith("Of 4 cells in the 1 table")
@@ -171,9 +171,9 @@ def test_a_claim_for_each_paper_is_enough_and_none_too(tmp_path: Path) -> None:
     found = everything()
     bare = replace(found, studies=tuple(replace(s, claims=(), worked=()) for s in found.studies))
     assert bare.summary == (
-        "Of 0 claims of 1 paper that data decide 0 hold, 0 do not, 0 cannot be tested here. "
+        "0 claims of 1 paper decided by data: 0 hold, 0 do not, 0 cannot be tested. "
         "Data: 30 users, 20 items, 90 ratings.",
-        "Nobody & Sons: of 0 claims that data decide 0 hold, 0 do not, 0 cannot be tested.",
+        "Nobody & Sons: 0 claims decided by data: 0 hold, 0 do not, 0 cannot be tested.",
     )
     save_site(bare, tmp_path / "site")
 

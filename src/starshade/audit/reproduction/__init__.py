@@ -1,1 +1,1 @@
-"""The papers' tables and figures on any data, and their sentences held against them."""
+"""The papers' tables and figures on any data, and verdicts on their claims."""

@@ -1,4 +1,4 @@
-"""The papers' claims on several data sets, beside each other."""
+"""The papers' claims on several data sets, compared."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ FILE = "claims.csv"
 
 @dataclass(frozen=True)
 class Across:
-    """What was found of each claim on each data set.
+    """The verdict and value of each claim on each data set.
 
     Attributes
     ----------
     data : tuple of str
-        What the data sets are called, a column each.
+        Names of the data sets, a column each.
     rows : tuple of dict
         Of `claims.csv`, from all folders.
     """
@@ -41,7 +41,7 @@ class Across:
 
     @property
     def counts(self) -> Table:
-        """How many claims of each paper hold, do not, and cannot be tested, on each data set."""
+        """Count the claims of each paper on each data set, by verdict."""
         verdicts = get_args(Verdict)
         count = Counter(
             (row["paper"], row["data"], row["verdict"])
@@ -61,7 +61,7 @@ class Across:
         )
 
     def table(self, *, unlike: bool = False) -> Table:
-        """Return what was measured of each claim; `unlike`: of those whose verdicts differ."""
+        """Return each claim's verdict and value; `unlike`: only claims whose verdicts differ."""
         own: dict[str, dict[str, Row]] = {}
         for row in self.rows:
             own.setdefault(row["claim"], {})[row["data"]] = row
@@ -71,7 +71,7 @@ class Across:
             if not unlike or len({row["verdict"] for row in found.values()}) > 1
         }
         return Table(
-            "Claims on which the data differ" if unlike else "Each claim on each data set",
+            "Claims whose verdict depends on the data" if unlike else "Each claim on each data set",
             ("claim", "says", *self.data),
             tuple(
                 (
@@ -90,7 +90,7 @@ class Across:
         failed = (row for row in papers if row["verdict"] == "does not hold")
         rows = sorted(failed, key=lambda row: row["claim"])
         return Table(
-            "What does not hold, and why",
+            "Claims that do not hold, and the cause",
             ("claim", "says", "data", "here", "cause"),
             tuple((r["claim"], r["says"], r["data"], _measured(r), r["cause"]) for r in rows),
         )
@@ -101,7 +101,7 @@ class Across:
 
 
 def claims_across(folders: Sequence[Where]) -> Across:
-    """Read what studies and sites found of the papers' claims.
+    """Read the papers' claims from the folders of studies and sites.
 
     Parameters
     ----------
@@ -117,12 +117,12 @@ def claims_across(folders: Sequence[Where]) -> Across:
     InputError
         A folder without claims, with other columns, or with a claim twice.
     ConfigError
-        A folder is named twice.
+        A folder is given twice.
 
     Notes
     -----
-    Folders whose data are called the same are taken for one data set where they have no claim in
-    common, as studies of several papers have none; else they bear the names of the folders.
+    Folders whose data have one name are one data set where they share no claim, as studies of
+    several papers share none; otherwise the columns carry the folders' names.
     """
     columns: list[tuple[str, Path, dict[str, Row]]] = []  # what the data are called, and where
     for place in map(Path, folders):
@@ -138,7 +138,7 @@ def claims_across(folders: Sequence[Where]) -> Across:
     times = Counter(data for data, _, _ in columns)
     names = [f"{data} ({place})" if times[data] > 1 else data for data, place, _ in columns]
     if len(set(names)) < len(names):
-        raise ConfigError("a folder is named twice", advice="Name each folder once.")
+        raise ConfigError("a folder is given twice", advice="Give each folder once.")
     rows = (
         row | {"data": name}
         for name, (_, _, own) in zip(names, columns, strict=True)
@@ -152,7 +152,7 @@ def _by_data(rows: Sequence[Row], place: Path) -> dict[str, dict[str, Row]]:
     for row in rows:
         own = found.setdefault(row["data"], {})
         if row["claim"] in own:
-            raise InputError(f"{place / FILE}: claim {row['claim']} stands there twice")
+            raise InputError(f"{place / FILE}: claim {row['claim']} occurs twice")
         own[row["claim"]] = row
     return found
 
@@ -167,22 +167,22 @@ def _read(path: Path) -> list[Row]:
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"{path}: no claims can be read there: {error}",
-            advice="Name folders that `starshade reproduce … --out` wrote.",
+            f"{path}: cannot read claims: {error}",
+            advice="Give folders written by `starshade reproduce … --out`.",
         ) from error
     return found
 
 
 def _typed(row: dict[str, str]) -> Row:
     if tuple(row) != COLUMNS or None in row.values():
-        raise ValueError(f"the columns are not {', '.join(COLUMNS)}")
+        raise ValueError(f"the columns must be {', '.join(COLUMNS)}")
     if row["verdict"] not in get_args(Verdict):
-        raise ValueError(f"{row['verdict']!r} is no verdict")
+        raise ValueError(f"{row['verdict']!r} is not a verdict")
     given = [row[name] for name in _NUMBERS]
     if any(given):
         value, low, high = map(float, given)
         if not -math.inf < low <= value <= high < math.inf:
-            raise ValueError(f"value {value}, low {low}, high {high}: no interval")
+            raise ValueError(f"value {value}, low {low}, high {high}: not an interval")
         return row | {"value": value, "low": low, "high": high}
     return row | dict.fromkeys(_NUMBERS)
 

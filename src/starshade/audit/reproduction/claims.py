@@ -1,12 +1,12 @@
-"""A paper's claims: what would count as true, what was measured, whether it holds, and why not.
+"""A paper's claims: criterion, measured value, verdict and cause.
 
-A claim is one sentence of the paper, counted once, with a criterion that was written down before
-the run: one statistic, and the least and the most that it may be. It *holds* when the whole 95 %
-interval of the statistic lies within, *does not hold* when all of it lies without, and *cannot be
-tested* where the interval reaches across, where data are missing, or where it speaks of a data
-set that this is not. Of a claim that does not hold the cause is sought by intervention: the same
-statistic under another reading, or on data of which one property was changed. Every change under
-which it holds is a cause; where none is, it is unknown, and where nothing was tried, not sought.
+A claim is one sentence of the paper, counted once, with a criterion fixed before the run: one
+statistic and its bounds. It *holds* when the whole 95 % interval of the statistic lies within the
+bounds, *does not hold* when all of it lies outside, and *cannot be tested* when the interval
+crosses a bound, data are missing, or the claim is about another data set. Interventions find the
+cause of a claim that does not hold: the same statistic under another reading, or on data with one
+property changed. Every change under which it holds is a cause; without one the cause is unknown,
+and without any change it is not sought.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from starshade.progress import task
 Verdict = Literal["holds", "does not hold", "cannot be tested"]
 #: how an intervention begins that only leaves a part of the claim: no cause
 IN_PART = "in part: "
-ENOUGH = 5  # runs that an interval over runs wants
+ENOUGH = 5  # runs needed for an interval over runs
 _DECIDED = {
     "proof": "a proof or a definition: any data meet it",
-    "example": "an example or arithmetic: no data are looked at",
+    "example": "an example or arithmetic: no data are used",
 }
 _DUST = 1e-9
 
@@ -39,9 +39,9 @@ class Claim:
 
     number: str  # "kl-07", for good
     place: str  # in the paper: "§5.2, Fig. 12"
-    says: str  # in a few words of ours, at most half a sentence quoted
-    statistic: str  # what is measured, in words
-    # `least`, `most`: what it may be, both included; None: no such end
+    says: str  # paraphrased; at most half a sentence is quoted
+    statistic: str  # what is measured
+    # `least`, `most`: inclusive bounds; None: no bound
     least: float | None
     most: float | None
     why: str  # the reason for these numbers
@@ -50,23 +50,23 @@ class Claim:
     # `Untestable`
     measure: Callable[[Any, str], Estimate] | None = field(default=None, repr=False)
     ways: tuple[str, ...] = ()  # interventions, in the order in which they are tried
-    # a data set that it speaks of: on others it is measured, and not judged; empty: of any
+    # the data set that it is about: on others it is measured, not judged; empty: any
     about: str = ""
-    lost: str = ""  # why nobody can test it; nothing is measured then
+    lost: str = ""  # why it is untestable; nothing is measured then
     ours: bool = False  # a promise of ours, not counted among the paper's
     same: str = ""  # the claim of another paper that this one repeats
-    # "proof": any data meet it, by a proof or a definition; "example": no data are looked at
+    # "proof": any data meet it, by a proof or a definition; "example": no data are used
     decided_by: Literal["data", "proof", "example"] = "data"
 
     @property
     def decided(self) -> str:
-        """What decides it beside data, in words; empty: data alone."""
+        """What decides it in addition to data; empty: data alone."""
         return _DECIDED.get(self.decided_by, "")
 
     @property
     def holds_if(self) -> str:
-        """The criterion in words."""
-        if self.least is None and self.most is None:  # nobody can test it
+        """The criterion as text."""
+        if self.least is None and self.most is None:  # untestable
             return self.statistic
         if self.least is not None and self.most is not None:
             if self.least == self.most:
@@ -77,7 +77,7 @@ class Claim:
         return f"{self.statistic}: {end}"
 
     def met(self, found: Estimate) -> bool | None:
-        """Tell whether the criterion is met by all of the interval; None: by a part of it."""
+        """Return whether the whole interval meets the criterion; None: a part of it does."""
         least = -math.inf if self.least is None else self.least - _DUST
         most = math.inf if self.most is None else self.most + _DUST
         if least <= found.low and found.high <= most:
@@ -87,7 +87,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tried:
-    """An intervention, and what came of it."""
+    """An intervention and its result."""
 
     way: str
     words: str  # what was changed
@@ -103,7 +103,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim held against what was measured."""
+    """A claim with its measured value and verdict."""
 
     claim: Claim
     verdict: Verdict
@@ -114,11 +114,11 @@ class Judged:
 
     @property
     def cause(self) -> str:
-        """Why it does not hold: every change under which it does; empty where it does hold."""
+        """Every change under which a failed claim holds; empty if the claim holds."""
         if self.verdict != "does not hold":
             return ""
         if not self.tried:
-            return "not sought: nothing was changed"
+            return "not sought: no intervention"
         found = {f"{each.words}: {each.found.text}": each.met for each in self.tried if each.found}
         met = "; ".join(text for text in found if found[text])
         if met:
@@ -127,13 +127,13 @@ class Judged:
 
     @property
     def unexplained(self) -> bool:
-        """Whether it does not hold, and nothing that was tried makes it hold as a whole."""
+        """Whether it does not hold, and no change makes it hold as a whole."""
         whole = (each.met for each in self.tried if not each.words.startswith(IN_PART))
         return self.verdict == "does not hold" and bool(self.tried) and not any(whole)
 
     @property
     def ours(self) -> str:
-        """What was measured, in words."""
+        """The measured value as text."""
         return "–" if self.found is None else self.found.text
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,13 +171,13 @@ def _figures(found: Estimate | None) -> dict[str, Any]:
 def judge(
     claims: Sequence[Claim], bench: Any, *, data: str, ways: Mapping[str, str]
 ) -> tuple[Judged, ...]:
-    """Hold every claim against what `bench` measures, and seek causes.
+    """Judge every claim by what `bench` measures, and search for causes.
 
     `data`: the name of a data set that claims are about, where these ratings are one; `ways`:
-    interventions by name, in words that go on after "holds".
+    interventions by name, phrased to follow "holds".
     """
     judged = []
-    with task("holding claims against the data", len(claims)) as step:
+    with task("testing claims", len(claims)) as step:
         for claim in claims:
             judged.append(_judge(claim, bench, data, ways))
             step(1)
@@ -193,10 +193,10 @@ def _judge(claim: Claim, bench: Any, data: str, ways: Mapping[str, str]) -> Judg
         return Judged(claim, "cannot be tested", None, None, str(missing))
     met = claim.met(found)
     if claim.about and claim.about != data:
-        reason = f"it speaks of {claim.about}, and these are other ratings"
+        reason = f"the claim is about {claim.about}; these are other ratings"
         return Judged(claim, "cannot be tested", found, met, reason)
     if met is None:
-        reason = "the interval reaches across: more users or runs would tell"
+        reason = "the interval crosses the criterion: more users or runs are needed"
         return Judged(claim, "cannot be tested", found, met, reason)
     if met:
         return Judged(claim, "holds", found, met)
@@ -219,7 +219,7 @@ def counts(judged: Iterable[Judged]) -> Counter[Verdict]:
 
 
 def summed(judged: Iterable[Judged]) -> str:
-    """Say how many hold, do not, and cannot be tested."""
+    """Return the counts of the verdicts as text."""
     count = counts(judged)
     holds, fails = count["holds"], count["does not hold"]
     return (
@@ -230,20 +230,20 @@ def summed(judged: Iterable[Judged]) -> str:
 
 
 def told(judged: Sequence[Judged], of: str, runs: int) -> str:
-    """Say how many claims of a paper (`of`) hold, by what decides them, and how many of ours."""
+    """Summarize the verdicts on a paper (`of`), by what decides them, and on our claims."""
     papers = [each for each in judged if not each.claim.ours]
     data, beyond = by_data(papers)
     ours = [each for each in judged if each.claim.ours]
     return " ".join(
         [
-            f"Of {counted(len(data), 'claim')} of {of} that data decide {summed(data)} here.",
+            f"{counted(len(data), 'claim')} of {of} decided by data: {summed(data)}.",
             *(
-                [f"Of {len(beyond)} that proofs and examples decide {summed(beyond)}."]
+                [f"{len(beyond)} decided by proofs and examples: {summed(beyond)}."]
                 if beyond
                 else []
             ),
-            *([f"Of our own {summed(ours)}."] if ours else []),
-            *([f"Only {counted(runs, 'run')}: verdicts want {ENOUGH}."] if runs < ENOUGH else []),
+            *([f"Our own claims: {summed(ours)}."] if ours else []),
+            *([f"Only {counted(runs, 'run')}: verdicts need {ENOUGH}."] if runs < ENOUGH else []),
         ]
     )
 

@@ -1,6 +1,6 @@
-"""Under which reading of a paper something was run: to the letter, as we read it, or ours.
+"""Configurations of a paper's study: as printed, as read, or ours.
 
-A paper's `Choice`s are the one place where its three configurations stand: the code runs with
+A paper's `Choice`s define its three configurations in one place: the code runs with
 these values, ``reproduce NAME --explain`` shows them, and every line of a figure names one.
 """
 

@@ -21,7 +21,7 @@ _NOTHING = 1e-12  # what rounding leaves of it
 
 
 class Untestable(Exception):  # noqa: N818  (no error: the answer)
-    """What is missing for a claim to be tested; the reason, for a person."""
+    """A claim cannot be tested; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Estimate:
 
     @classmethod
     def exact(cls, value: float) -> Estimate:
-        """Return what was counted and not drawn."""
+        """Return a count, which has no interval."""
         value = _undusted(value)
         return cls(value, value, value)
 
@@ -71,7 +71,7 @@ def estimate(
     """
     names = list(runs[0])
     if not all(len(figures) for run in runs for figures in run.values()):
-        raise Untestable("nobody is left of whom it could be measured")
+        raise Untestable("no user is left to measure")
     sizes = tuple(max(len(run[name]) for name in names) for run in runs)
     again = _again(seed, sizes, draws)
     blocks = [_blocks(run, names, own) for run, own in zip(runs, again.block, strict=True)]
@@ -84,7 +84,7 @@ def estimate(
 
     value = found(np.mean([sums.sum(1) / count.sum(1) for sums, count in blocks], axis=0))
     if not math.isfinite(value):
-        raise Untestable("on so few ratings it comes to no number")
+        raise Untestable("too few ratings: no finite value")
     means = np.zeros((draws, len(names)))
     for (sums, count), weight, draw in zip(blocks, again.weight, again.draw, strict=True):
         np.add.at(means, draw, (weight @ sums.T) / (weight @ count.T))

@@ -39,9 +39,9 @@ class Everything:
         Size and scale; `known`: the data set that papers speak of, where this is one.
     studies : tuple of PaperStudy
     skipped : tuple of Skipped
-        Papers that these data cannot serve, and why.
+        Papers that these data do not support, and why.
     runs : int
-        Of everything, each with a seed of its own.
+        Runs of each experiment, each with its own seed.
     seed : int
     digest : str
         SHA-256 over the ratings.
@@ -58,13 +58,13 @@ class Everything:
 
     @property
     def called(self) -> str:
-        """What the data are called."""
+        """The name of the data."""
         data = self.data
         return data["known"] or ("made-up ratings, " if data["synthetic"] else "") + sized(data)
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """What holds of the papers, in ten lines at most."""
+        """What holds of the papers, in at most ten lines."""
         judged = [each for study in self.studies for each in study.claims]
         ours = [each for each in judged if each.claim.ours]
         known = {each.claim.number for each in judged}
@@ -72,7 +72,7 @@ class Everything:
         again = len(judged) - len(ours) - len(papers)
         lines = (
             told((*papers, *ours), counted(len(self.studies), "paper"), self.runs)
-            + (f" Counted once: {counted(again, 'claim')} of two papers." if again else "")
+            + (f" {counted(again, 'claim')} shared by two papers: counted once." if again else "")
             + f" Data: {self.called}.",
             *map(_of_paper, self.studies),
             *_causes(papers),
@@ -89,23 +89,23 @@ class Everything:
 
     def _why_not(self, judged: Judged) -> str:
         if judged.claim.lost:
-            return "they stand in what is lost, or need data that nobody has"
+            return "lost pictures or unavailable data"
         if judged.claim.about not in ("", self.data["known"]):
-            return "they speak of other ratings"
+            return "about other ratings"
         if judged.found is None:
-            return "these data lack what they need"
-        return "their interval reaches across the criterion"
+            return "these data lack what is needed"
+        return "interval crosses the criterion"
 
     @property
     def table(self) -> Table:
-        """How many claims of each paper hold."""
+        """The verdicts of each paper's claims, counted."""
         head = ("paper", "claims", "hold", "do not hold", "cannot be tested", "by proof or example")
-        title = "The claims of each paper that data decide, and those that proofs and examples do"
+        title = "Each paper's claims decided by data, and by proof or example"
         return Table(title, head, tuple(_row(study) for study in self.studies))
 
     @property
     def claims(self) -> list[Row]:
-        """A row for each claim, to be set beside those of other data."""
+        """A row for each claim, to compare with other data."""
         return [row for study in self.studies for row in claim_rows(study, self.called)]
 
     def to_dict(self) -> Row:
@@ -134,7 +134,7 @@ COLUMNS = (
 
 
 def claim_rows(study: PaperStudy, data: str) -> list[Row]:
-    """Return a row for each claim of a study; `data`: what its ratings are called."""
+    """Return a row for each claim of a study; `data`: the name of its ratings."""
     return [
         dict(zip(COLUMNS, (study.key, *_cells_of(each), data), strict=True))
         for each in study.claims
@@ -165,7 +165,7 @@ def _row(study: PaperStudy) -> tuple[str, ...]:
 
 def _of_paper(study: PaperStudy) -> str:
     data, _ = by_data(each for each in study.claims if not each.claim.ours)
-    text = f"{study.authors}: of {counted(len(data), 'claim')} that data decide {summed(data)}."
+    text = f"{study.authors}: {counted(len(data), 'claim')} decided by data: {summed(data)}."
     return " ".join([text, *map(_famous, foremost(data))])
 
 
@@ -199,9 +199,9 @@ def _causes(papers: Sequence[Judged]) -> Iterator[str]:
         unknown = sum(each.unexplained for each in failed)
         unsought = sum(not each.tried for each in failed)
         yield (
-            f"Of the {len(failed)} that do not hold an intervention shows the cause of "
-            f"{len(failed) - unknown - unsought}; of {unknown} it is unknown"
-            + (f", of {unsought} it was not sought." if unsought else ".")
+            f"Causes of the {len(failed)} claims that do not hold: "
+            f"{len(failed) - unknown - unsought} shown by an intervention, {unknown} unknown"
+            + (f", {unsought} not sought." if unsought else ".")
         )
 
 
@@ -209,8 +209,8 @@ def _cells(studies: Iterable[PaperStudy]) -> Iterator[str]:
     tables = [table for study in studies for table in study.worked]
     if tables:
         yield (
-            f"Of {sum(t.cells for t in tables):,} cells in the {counted(len(tables), 'table')} "
-            f"that the papers work by hand {sum(t.equal for t in tables):,} are the same here."
+            f"Worked examples: {sum(t.equal for t in tables):,} of {sum(t.cells for t in tables):,}"
+            f" cells in {counted(len(tables), 'table')} equal the papers'."
         )
 
 
@@ -232,17 +232,17 @@ def reproduce_all(
         With dates and personal attributes, where there are any. None: made-up ratings of
         MovieLens 100K's size.
     runs : int
-        Of everything, each with a seed of its own; at least 1.
+        Runs of each experiment, each with its own seed; at least 1.
     parts : Parts, optional
-        Where what was measured is kept, so that a run that was cut short can go on.
+        Storage of finished parts, to resume an interrupted run.
     done : callable
-        Called after each paper that the data serve, with the studies so far.
+        Called after each study, with all studies so far.
     rng : int, Generator or None
 
     Returns
     -------
     Everything
-        A study for each paper; those that these data cannot serve are left out, with the reason.
+        A study for each paper, except those that these data do not support, with the reason.
 
     Raises
     ------

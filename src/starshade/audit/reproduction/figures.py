@@ -31,7 +31,7 @@ class Point:
 
     @classmethod
     def of(cls, x: float, rate: Rate, **beside: Any) -> Point:
-        """Make a point of a figure with its interval."""
+        """Return a point with its interval."""
         return cls(x, rate.rate, rate.low, rate.high, **beside)
 
     @property
@@ -72,7 +72,7 @@ class Series:
     def of(
         cls, name: str, measure: str, xs: Iterable[float], ys: Iterable[float], **beside: Any
     ) -> Series:
-        """Make a line of points without intervals; what is no number is left out."""
+        """Return a line of points without intervals; values that are not numbers are omitted."""
         points = (Point(x, y) for x, y in zip(xs, ys, strict=True) if not math.isnan(y))
         return cls(name, measure, tuple(points), **beside)
 
@@ -156,7 +156,7 @@ class Figure:
 
     @property
     def file_name(self) -> str:
-        """What its files are called, without an ending: ``figure-04``."""
+        """The name of its files without a suffix: ``figure-04``."""
         number, letter = self.place
         return f"figure-{number:02d}{letter}"
 

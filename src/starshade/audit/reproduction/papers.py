@@ -30,13 +30,13 @@ class Paper:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What it claims."""
+        """The paper's claims."""
         found: tuple[Claim, ...] = self._of("claims", "CLAIMS")
         return found
 
     @property
     def ways(self) -> Mapping[str, str]:
-        """Interventions that seek causes, in words that go on after "holds"."""
+        """Interventions, phrased to follow "holds"."""
         found: Mapping[str, str] = self._of("claims", "WAYS")
         return found
 
@@ -45,13 +45,13 @@ class Paper:
 
     @property
     def function(self) -> Callable[..., PaperStudy]:
-        """What runs its study."""
+        """The function that runs its study."""
         module, _, name = self.study.partition(":")
         found: Callable[..., PaperStudy] = getattr(import_module(module), name)
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what it claims and how it is read, as plain JSON values."""
+        """Return its claims and configurations as plain JSON values."""
         return {
             "explains": self.key,
             "authors": self.authors,
@@ -61,7 +61,7 @@ class Paper:
         }
 
     def words(self, claim: Claim) -> list[str]:
-        """Say what is tried where a claim does not hold."""
+        """Return the interventions of a claim as text."""
         return [self.ways[way] for way in claim.ways]
 
 

@@ -1,7 +1,7 @@
-"""What was measured, part by part: each once, and on disk where a killed run is to go on.
+"""Finished parts of a study, measured once and stored on disk to resume a killed run.
 
-A part is a few named arrays. Whatever a study says is computed from parts, so that a run that
-goes on from the parts of a killed one writes what the other would have written.
+A part is a few named arrays. All results of a study are computed from parts, so a resumed run
+writes what the killed one would have written.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ATTEMPTS = 5
 
 
 class Parts:
-    """Parts by name; `folder`: where they are kept, None: in memory alone.
+    """Parts by name; `folder`: where they are stored, None: in memory only.
 
     `request`: what all of them rest on (digest of the data, seed, options, version), by name; a
     folder that was begun for another is refused, and tells none of it but the seed.
@@ -59,16 +59,16 @@ class Parts:
 
     @property
     def folder(self) -> Path | None:
-        """Where they are kept."""
+        """The folder of the parts."""
         return self._folder
 
     @property
     def finished(self) -> bool:
-        """Whether any part is kept."""
+        """Whether any part is stored."""
         return self._folder is not None and any(self._folder.glob(f"*{_PART}"))
 
     def remove(self) -> None:
-        """Take parts and pages away; what is neither stays, and the folder with it."""
+        """Remove parts and pages, and the folder unless it holds anything else."""
         if self._folder is not None:
             kept = (place for end in (_PART, _PAGE) for place in self._folder.glob(f"*{end}"))
             for place in (*kept, self._folder / _REQUEST):
@@ -77,7 +77,7 @@ class Parts:
                 self._folder.rmdir()
 
     def of(self, name: str, make: Callable[[], Part]) -> Part:
-        """Return a part; `make` it where it is not there yet."""
+        """Return a part; `make` it if it is missing."""
         if name not in self._held:
             part = dict(self._kept(name, lambda: _timed(make)))
             self._seconds[name] = part.pop(_SECONDS).item()
@@ -85,7 +85,7 @@ class Parts:
         return self._held[name]
 
     def times(self, what: Callable[[str], str]) -> dict[str, float]:
-        """Sum the seconds that the parts asked for took when they were made, by `what` each is.
+        """Sum the seconds it took to make the requested parts, by `what` each is.
 
         What is "" is left out.
         """
@@ -102,7 +102,7 @@ class Parts:
         place = self._folder / f"{sha256(own).hexdigest()[:32]}{_PART}"
         key, kept = key_for(self._folder), None
         if os.path.lexists(place) and (kept := read_sealed(place, key)) is None:
-            note(f"{place}: damaged, or not written by you here: it is recomputed")
+            note(f"{place}: damaged, or not written by you here; it is computed again")
             place.unlink()
         if kept is None:
             made: dict[str, Any] = {key: np.asarray(value) for key, value in make().items()}
@@ -124,7 +124,7 @@ def _timed(make: Callable[[], Part]) -> Part:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Lock a folder of parts for one run; OutputError where another one is at work there."""
+    """Lock a folder of parts for one run; OutputError if another run is using it."""
     with ExitStack() as held:
         for attempt in range(_ATTEMPTS):  # another may only look whether one is at work
             try:
@@ -133,21 +133,21 @@ def alone(folder: Path) -> Iterator[None]:
             except (BlockingIOError, FileNotFoundError):  # or it has just ended
                 if attempt == _ATTEMPTS - 1:
                     raise OutputError(
-                        f"{folder}: another run is at work there",
-                        advice="Wait until it ends, or choose another place.",
+                        f"{folder}: another run is using it",
+                        advice="Wait until it ends, or choose another folder.",
                     ) from None
                 sleep(0.05)
             except OSError as error:
                 raise OutputError(
                     f"{folder}: cannot be used for finished parts "
                     f"({os.strerror(error.errno or 0)})",
-                    advice="Choose another place.",
+                    advice="Choose another folder.",
                 ) from None
         yield
 
 
 def request_of(folder: Path) -> dict[str, Any] | None:
-    """Return what the parts in a folder rest on; None: there are none."""
+    """Return the request behind the parts in a folder; None: there are none."""
     if not os.path.lexists(folder / _REQUEST):
         return None
     raw = read_side(folder / _REQUEST, REPRODUCTION)

@@ -1,4 +1,4 @@
-"""What the reproductions have in common: a study's frame, releases tried, known data."""
+"""Shared by the reproductions: a study's results, attempted releases, known data sets."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ _Way = TypeVar("_Way")
 
 @dataclass(frozen=True, kw_only=True)
 class PaperStudy:
-    """A paper's experiments on other data: what every study holds.
+    """A paper's experiments on other data: the results of every study.
 
     Attributes
     ----------
     data : dict
-        Size and scale of what was looked at; ``synthetic``: whether it was made up.
+        Size and scale of the data; ``synthetic``: whether they were made up.
     claims : tuple of Judged
-        The paper's claims, and ours, held against what was measured.
+        The paper's claims and ours, with verdicts.
     figures : tuple of Figure
         In the paper's order.
     worked : tuple of Worked
-        The tables and examples that the paper works by hand, ours beside each cell.
+        The paper's worked examples, with our value for each cell.
     choices : tuple of Choice
-        Where the three configurations differ.
+        The points at which the three configurations differ.
     grids : tuple of Table
-        What was tried of the paper's open questions.
+        Tables on the paper's open questions.
     skipped : tuple of Skipped
-        What the data could not give, and why.
+        Parts that the data do not support, and why.
     runs : int
-        Of everything, each with a seed of its own.
+        Runs of each experiment, each with its own seed.
     times : dict
         Seconds; nothing else depends on the clock but figures in seconds.
     seed : int
@@ -87,17 +87,17 @@ class PaperStudy:
 
     @property
     def verdicts(self) -> str:
-        """How many claims hold."""
+        """The verdicts, counted."""
         return told(self.claims, "the paper", self.runs)
 
     @property
     def size(self) -> str:
-        """How much data was looked at."""
+        """The size of the data."""
         made = f"{self.made_up}, " if self.data.get("synthetic") else ""
         return made + sized(self.data)
 
     def rests_on(self, figure: Figure) -> str:
-        """Say on what a figure rests beside the size of the data; empty: on a count of all."""
+        """Return what a figure's points are means or medians of; empty: complete counts."""
         points = [point for series in figure.series for point in series.points]
         targets = [point.targets for point in points if point.targets is not None]
         if targets:
@@ -108,8 +108,8 @@ class PaperStudy:
             return ""
         runs = counted(self.runs, "run")
         if figure.unit == "seconds":
-            return f"medians of {runs}, from the fastest to the slowest"
-        return f"means of {runs}, from the least to the greatest"
+            return f"medians of {runs}; bars from the fastest to the slowest"
+        return f"means of {runs}; bars from the least to the greatest"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""
@@ -134,12 +134,12 @@ class PaperStudy:
 
 
 def sized(data: Row) -> str:
-    """Say how much data there is."""
+    """Return the size of the data as text."""
     return ", ".join(counted(data[f"{each}s"], each) for each in ("user", "item", "rating"))
 
 
 def refuse_few(ratings: Ratings) -> None:
-    """Refuse ratings on which claims would hold for want of anybody to contradict them."""
+    """Refuse ratings that are too few to contradict any claim."""
     if min(ratings.n_users, ratings.n_items) < 2 or not ratings.n_ratings:
         raise ConfigError(
             f"{sized(size_of(ratings))}: nothing to reproduce with fewer than two users or items"
@@ -153,7 +153,7 @@ def attempts(
     refused: dict[_Way, str],
     step: Callable[[float], None],
 ) -> Iterator[tuple[_Way, Attempt]]:
-    """Make a release in every way that was not refused before; add what is, with the words."""
+    """Make a release in every way not refused before; add refusals with their messages."""
     for way, method in ways:
         if way not in refused:
             try:
@@ -196,7 +196,7 @@ _KNOWN = {
 def known_data(ratings: Ratings) -> str:
     """Return the name of the data set that these ratings are; empty: none that papers speak of.
 
-    Told by counts alone: made-up ratings of the same size are not taken for it.
+    Counts decide, except for made-up ratings of the same size.
     """
     for name, (users, items, counts) in _KNOWN.items():
         if (ratings.n_users, ratings.n_items, ratings.n_ratings) == (users, items, sum(counts)):

@@ -1,4 +1,4 @@
-"""A table that a paper works out by hand, computed here, cell by cell."""
+"""A worked example of a paper, computed here cell by cell."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Worked:
 
     @property
     def cells(self) -> int:
-        """How many cells the paper has."""
+        """The number of the paper's cells."""
         return sum(bool(cell) for row in self.paper for cell in row)
 
     @property
     def equal(self) -> int:
-        """How many of them are the same here."""
+        """The number of cells that equal the paper's."""
         pairs = zip(self.paper, self.ours, strict=True)
         return sum(bool(a) and a == b for row, own in pairs for a, b in zip(row, own, strict=True))
 
@@ -55,7 +55,7 @@ class Worked:
 
 
 def small_table(cells: Iterable[tuple[str | int, str | int, float]], scale: str | Scale) -> Ratings:
-    """Return users, items and what they rated as a small table; how it was read is not told."""
+    """Return users, items and ratings as a small table, without notes on reading."""
     users, items, values = map(list, zip(*cells, strict=True))
     with silence():
         return Ratings.from_arrays(users, items, values, scale=scale)

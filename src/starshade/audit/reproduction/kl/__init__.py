@@ -1,8 +1,7 @@
 """Riyana & Natwichai's study (KL) on any ratings: Figs 10-16, every claim, every worked table.
 
-The paper's figures are pictures; its text says how the curves run and lie. So every figure is made
-anew on the data at hand, and each claim is held against what was measured. Beside the paper's
-methods stands starshade's own, k-exchange. ::
+The paper's figures are pictures; its text describes the curves. So every figure is computed on the
+given data, and each claim gets a verdict. starshade's own method, k-exchange, is included. ::
 
     configurations  as-printed, as-read, ours
     lines           a method with a hierarchy; readings ──▶ naive: both algorithms as printed
@@ -13,7 +12,7 @@ methods stands starshade's own, k-exchange. ::
     worked          Tables 1-6 and the eight queries; theorem: the reduction on small instances
     study           all of it, as a `GeneralizationStudy`
 
-Where a method draws, the draw matters: everything is run several times with seeds of its own, and
-a point is the mean with the least and the greatest of the runs. Claims on speed rest on cells
-touched; seconds, of both algorithms in the same kind of code, stand beside.
+Random choices matter: every experiment has several runs with their own seeds, and a point is the
+mean with the least and the greatest of the runs. Claims on speed are judged by cells touched;
+seconds of both algorithms in the same kind of code are reported as well.
 """

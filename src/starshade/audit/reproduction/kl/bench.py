@@ -176,7 +176,7 @@ class Bench:
         wanted = [k for k in self.ks if ks is None or k in ks]
         at = [k for k in wanted if all("refused" not in self.released(line, k, 0) for line in own)]
         if not wanted:
-            raise Untestable("these k were not asked")
+            raise Untestable("no queries at these k")
         if not at:
             told = [self.released(line, wanted[0], 0) for line in own]
             raise Untestable(next(str(part["refused"]) for part in told if "refused" in part))

@@ -23,29 +23,29 @@ if TYPE_CHECKING:
 
 _PAPER = "MovieLens 100K"
 
-#: interventions, in words that go on after "holds"
+#: interventions, phrased to follow "holds"
 WAYS = {
-    "tuples-k": "when k tuples join a nucleus, as Algorithm 2 prints it",
-    "mean": "when the rest joins the class of the least mean distance",
-    "range": "when the rest joins where ranges grow least",
-    "furthest": "when a nucleus is furthest from the one before",
-    "apart": "when a null is apart from every rating in distances",
-    "arbitrary": "when k-Member grows from drawn records, as §5 describes it",
-    "algorithms": "in part: when k-Likeness stands with NDGH alone",
-    "sizes": "when the size of classes is meant, not their number",
-    "divisible": "when k divides the number of users, so that nobody is left over",
-    "ignored": "when a null is as near as can be to every rating in distances",
-    "rated": "when a null is charged nothing by GenILoss",
-    "sets": "when both release NDGH and a null is charged nothing by GenILoss",
-    "sets+furthest": "when both release NDGH, a null is charged nothing by GenILoss and a nucleus "
-    "is furthest from the one before",
-    "members": "when both release NDGH and a cell is charged its members",
-    "four": "in part: up to four attributes, beyond which nearly every condition is one person's",
-    "groups": "when groups count as they were formed, though some are released alike",
-    "filled": "when every null is filled with a rating that its item has",
+    "tuples-k": "when k tuples join each nucleus, as Algorithm 2 prints",
+    "mean": "when leftover records join the class with the least mean distance",
+    "range": "when leftover records join where ranges grow least",
+    "furthest": "when each nucleus is the record furthest from the previous one",
+    "apart": "when a null is far from every rating in distances",
+    "arbitrary": "when k-Member grows from random records, as §5 describes",
+    "algorithms": "in part: when NDGH is the only variant of k-Likeness",
+    "sizes": "when the sentence means the size of classes, not their number",
+    "divisible": "when k divides the number of users, so that no record is left over",
+    "ignored": "when a null is as close as possible to every rating in distances",
+    "rated": "when GenILoss charges nothing for a null",
+    "sets": "when both release NDGH and GenILoss charges nothing for a null",
+    "sets+furthest": "when both release NDGH, GenILoss charges nothing for a null and each nucleus "
+    "is the record furthest from the previous one",
+    "members": "when both release NDGH and a cell is charged by its number of members",
+    "four": "in part: up to four attributes, as beyond nearly every condition matches one person",
+    "groups": "when groups count as formed, although some are released identically",
+    "filled": "when every null is filled with a rating of its item",
     "thinned": "when half of the ratings are left out",
-    "few": "when a quarter of the users is drawn",
-    "anew": "when k-Member reckons what a group spans from its members each time",
+    "few": "with a random quarter of the users",
+    "anew": "when k-Member recomputes a group's ranges from its members each time",
     "miscounted": "when the class of four is counted as three",
 }
 
@@ -79,15 +79,16 @@ def _loss(bench: Bench, way: str) -> Estimate:
 
 
 _DEFINED = (
-    Claim("kl-01", "§1.1, Queries 1 to 8", "the queries single a person out and tell the salary",
-          "answers on Table 1 that are as the paper gives them, of 8", 8, 8,
+    Claim("kl-01", "§1.1, Queries 1 to 8", "the queries single out a person and reveal the salary",
+          "answers on Table 1 that equal the paper's, of 8", 8, 8,
           "each is a number or a word in the text", "as-read",
           _counted(lambda _: answers_as_printed()), decided_by="example"),
     Claim("kl-02", "§1.1, Definitions 4 and 6", "aggregate answers alone breach privacy",
-          "share of users whom a count with up to four conditions singles out", 0.01, None,
-          "the paper shows one person of ten; one in a hundred is no accident", "as-read",
+          "share of users that a count with up to four conditions singles out", 0.01, None,
+          "the paper shows one person of ten; one in a hundred is more than chance", "as-read",
           lambda bench, _: bench.singled_out()),
-    Claim("kl-03", "Definition 9, Algorithm 1", "every record is among at least k that are equal",
+    Claim("kl-03", "Definition 9, Algorithm 1", "every record is in a class of at least k equal "
+          "records",
           "the smallest class of any release, over k", 1.0, None,
           "that is the definition; releases of k-Likeness, k-Member and Mondrian", "as-read",
           least("smallest", ALGORITHMS), decided_by="proof"),
@@ -101,38 +102,38 @@ _DEFINED = (
           0.3475, 0.3485, "the printed number, as it is rounded", "as-read", _loss,
           ways=("miscounted",), decided_by="example"),
     Claim("kl-07", "§3.3, Theorem 1", "the problem is NP-hard for k of 3 or more",
-          "proofs that are right", 1, None, "nothing that is run decides it", "as-read",
-          lost="no run decides what every algorithm needs; that suppression for k-anonymity is "
-          "NP-hard from k = 3 on was proven elsewhere"),
-    Claim("kl-08", "§3.3, proof", "an exact cover solves the table made of it, and the other way",
-          "share of all instances of six elements and two to four triples, with a cover, in which "
-          "the groupings of least loss are the exact covers", 1.0, 1.0,
+          "proofs that are right", 1, None, "no run decides it", "as-read",
+          lost="no run decides what every algorithm needs; others have proven that suppression for "
+          "k-anonymity is NP-hard from k = 3"),
+    Claim("kl-08", "§3.3, proof", "an exact cover solves the table built from it, and vice versa",
+          "share of all instances with six elements, two to four triples and a cover where the "
+          "groupings of least loss are the exact covers", 1.0, 1.0,
           "an equivalence has no exception", "as-read",
           _counted(lambda _: covers_are_best()), decided_by="example"),
     Claim("kl-09", "§2.1, of [18]", "local generalization often loses less than global",
-          "a global method's GenILoss over a local one's", 1.001, None, "more is more", "as-read",
+          "a global method's GenILoss over a local one's", 1.001, None, "a direction", "as-read",
           lost="cited from [18]; no global method is described or run here"),
     Claim("kl-10", "§4.1.3", "local generalization takes longer than global",
-          "a local method's cells over a global one's", 1.001, None, "more is more", "as-read",
+          "a local method's cells over a global one's", 1.001, None, "a direction", "as-read",
           lost="no global method is described or run in the paper"),
     Claim("kl-11", "§2.1, of [21]", "l-diversity often has larger classes than k-anonymity",
           "an l-diverse release's mean class over a k-anonymous one's", 1.001, None,
-          "more is more", "as-read",
+          "a direction", "as-read",
           lost="cited from [21]; no l-diverse method is described or run here"),
-    Claim("kl-12", "§4.1.1", "records of a class are more alike than records of other classes",
-          "mean distance within a class over that to all other records, at its greatest over k",
-          None, 0.999, "less is less", "as-read", greatest("alike", [LIKENESS]),
+    Claim("kl-12", "§4.1.1", "records within a class are more similar than records across classes",
+          "mean distance within a class over that to all other records, greatest over k",
+          None, 0.999, "a direction", "as-read", greatest("alike", [LIKENESS]),
           ways=("filled", "thinned")),
-    Claim("kl-13", "§5.1", "the data have 943 users, 1,682 movies, 100,000 ratings, each movie "
-          "rated and each user with at least 20", "of the five statements true", 5, 5,
+    Claim("kl-13", "§5.1", "the data have 943 users, 1,682 movies and 100,000 ratings; each "
+          "movie is rated, each user has at least 20 ratings", "true statements, of five", 5, 5,
           "counts", "as-read", _counted(_whole), about=_PAPER),
     Claim("kl-14", "§5.1", "the ten most rated movies leave 4,863 ratings by 927 users",
-          "of the three counts true", 3, 3, "counts", "as-read", _counted(_selection),
+          "true counts, of three", 3, 3, "counts", "as-read", _counted(_selection),
           about=_PAPER),
-    Claim("kl-15", "§5.1", "with ten movies the trends can still be seen",
+    Claim("kl-15", "§5.1", "the trends remain visible with ten movies",
           "pairs of k-Likeness, k-Member and Mondrian whose order at k = 5 is the same on the 50 "
-          "most rated, of 3 by GenILoss and 3 by cells touched", 6, 6,
-          "“both effectiveness and efficiency”; a trend that turns is another one", "as-read",
+          "most rated items, of 3 by GenILoss and 3 by cells touched", 6, 6,
+          "“both effectiveness and efficiency”; a reversed trend is a different one", "as-read",
           lambda bench, _: bench.same_order(50)),
 )  # fmt: skip
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from starshade.audit.reproduction.configurations import Choice
 
-_DRAWN = (
-    "The paper takes “arbitrary” tuples: they are drawn, so that five runs tell how much it is."
-)
+_DRAWN = "The paper takes “arbitrary” tuples; random ones let five runs show the effect."
 
 CHOICES = (
     Choice("method", "How groups are formed", "k-likeness", "k-likeness", "k-exchange", "§4.2",
@@ -37,12 +35,12 @@ CHOICES = (
            "0.348 does not follow from Eq. 3: the class of four is counted as three.",
            "GenILoss of Table 2"),
     Choice("salary", "What reveals the salary in Query 8", "MAX", "AVERAGE", "AVERAGE", "§1.1",
-           "Of one person both are the same.", "§1.1"),
+           "For one person both are equal.", "§1.1"),
     Choice("proof", "Tables 5 and 6 as generalizations of Table 4", None, "{0, 1} for 0",
-           "{0, 1} for 0", "§3.3", "A 1 that becomes 0 is no wider value.", "Tables 5 and 6"),
-    Choice("base", "What an error is a share of", "the answer", "the answer",
+           "{0, 1} for 0", "§3.3", "0 does not widen 1.", "Tables 5 and 6"),
+    Choice("base", "Denominator of an error", "the answer", "the answer",
            "the answer, and the truth", "Eq. 7"),
-    Choice("conditions", "Conditions that are asked", None, "a sample", "a sample", "§5.2.2",
-           "There are 60 million combinations of ten cells under AND alone: of each set of items "
-           "and each kind as many are drawn as asked for, anew in each run."),
+    Choice("conditions", "Conditions of queries", None, "a sample", "a sample", "§5.2.2",
+           "AND alone has 60 million combinations of ten cells: each run draws the requested "
+           "number per item set and kind."),
 )  # fmt: skip

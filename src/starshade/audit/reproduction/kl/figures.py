@@ -81,7 +81,7 @@ def answers_of(bench: Bench) -> tuple[list[Row], list[Skipped]]:
     rows: list[Row] = []
     skipped: list[Skipped] = []
     asked = [(line, k) for k in QUERY_KS for line in bench.lines if line.queried]
-    with task("asking queries", len(asked) * len(bench.seeds)) as step:
+    with task("running queries", len(asked) * len(bench.seeds)) as step:
         for line, k in asked:
             for run in range(len(bench.seeds)):
                 part = bench.answers(line, k, run)
@@ -155,7 +155,7 @@ def tables_of(losses: Sequence[Row], errors: Sequence[Row]) -> Iterator[Table]:
     ]
     if lost:
         yield Table(
-            "What generalization loses (Figs 10 to 12)",
+            "Utility loss of generalization (Figs 10 to 12)",
             ("line", "k", "DM", "C_AVG", "GenILoss"),
             tuple(lost),
         )
@@ -174,7 +174,7 @@ def tables_of(losses: Sequence[Row], errors: Sequence[Row]) -> Iterator[Table]:
     ]
     if wrong:
         head = ("line", "conditions", "k", "error, % of the answer", "of the truth", "asked")
-        title = "How wrong queries become (Figs 13 to 15): mean over sizes and runs"
+        title = "Query errors (Figs 13 to 15): mean over sizes and runs"
         yield Table(title, head, tuple(sorted(wrong, key=lambda row: row[1:3])))
 
 
@@ -222,7 +222,7 @@ def time_figures(
             (LIKENESS, "as-read", [one.likeness for one in work]),
             (MEMBER, "as-read", [one.member for one in work]),
             (MONDRIAN, "as-read", [one.mondrian for one in work]),
-            (MEMBER, "as-read, but groups reckoned anew", [one.member for one in anew]),
+            (MEMBER, "as-read, but group ranges recomputed", [one.member for one in anew]),
             (
                 LIKENESS,
                 "as-printed",

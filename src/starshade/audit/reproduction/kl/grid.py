@@ -49,7 +49,7 @@ class _Pair:
 def reading_grid(bench: Bench) -> Table | None:
     """Hold each reading of k-Likeness against k-Member, and each of k-Member against k-Likeness.
 
-    A cell of work is reckoned with what a group spans kept; once more with it reckoned anew.
+    A cell of work is computed with a group's ranges kept, and once more with them recomputed.
     """
     rows = []
     pairs = [_Pair(name, own=reading) for name, reading in OF_LIKENESS.items()]
@@ -151,7 +151,7 @@ def _row(
         pair.name,
         f"{min(small):.3f} to {max(small):.3f}" if small else "–",
         f"{ratios.mean():.3f}",
-        f"{kept:.1f} (anew {anew:.1f})",
+        f"{kept:.1f} (recomputed {anew:.1f})",
         " and ".join(gives) or "neither",
     )
 
@@ -164,10 +164,10 @@ def work_grid(bench: Bench) -> Table | None:
     head = (
         "k",
         "k-Likeness: distances from nuclei",
-        "for records left over",
+        "for leftover records",
         "cells",
         "k-Member: cells",
-        "reckoned anew",
+        "with ranges recomputed",
         "Mondrian: cells",
     )
     rows = tuple(

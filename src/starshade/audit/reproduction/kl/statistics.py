@@ -63,7 +63,7 @@ def curves(
         own = _kept(lines, way, bench)
         at, runs = changed.runs(own, name, ks)
         if len(at) < 2 and (ks is None or len(ks) > 1):
-            raise Untestable(f"released at k = {at[0]} alone: one point is no curve")
+            raise Untestable(f"released only at k = {at[0]}: one point is not a curve")
         return estimate(
             runs,
             lambda mean: statistic(
@@ -85,7 +85,7 @@ def _kept(lines: Sequence[str], way: str, bench: Bench) -> list[str]:
 def over(a: float, b: float) -> float:
     """Return a ratio, where there is one."""
     if not b:
-        raise Untestable("nothing is lost or wrong, so there is no ratio")
+        raise Untestable("the loss or error is 0, so there is no ratio")
     return float(a / b)
 
 
@@ -153,7 +153,7 @@ def agreeing(xs: Sequence[float], ys: Sequence[float] | Floats) -> float:
     points = sorted(zip(xs, map(float, ys), strict=True))
     pairs = [(b > a) + 0.5 * (b == a) for (x, a), (z, b) in combinations(points, 2) if z > x]
     if not pairs:
-        raise Untestable("one point is no curve")
+        raise Untestable("one point is not a curve")
     return float(np.mean(pairs))
 
 
@@ -217,7 +217,7 @@ def worked(statistic: Callable[[list[Work]], float]) -> Measure:
     def measure(bench: Bench, way: str) -> Estimate:
         work = bench.work(way)
         if len(work) < 2:
-            raise Untestable("one point is no curve")
+            raise Untestable("one point is not a curve")
         return Estimate.exact(statistic(work))
 
     return measure

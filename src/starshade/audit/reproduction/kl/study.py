@@ -1,4 +1,4 @@
-"""`reproduce_kl`: every figure of KL §5, every claim, every table worked by hand."""
+"""`reproduce_kl`: every figure of KL §5, every claim, every worked example."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class GeneralizationStudy(PaperStudy):
     queries : list of dict
         Behind Figs 13-15: a row per line, k, kind, size and run.
     attribute : str or None
-        What queries averaged.
+        The attribute that queries average.
     """
 
     key = "kl"
@@ -61,10 +61,10 @@ class GeneralizationStudy(PaperStudy):
     def __str__(self) -> str:
         numbers = ", ".join(figure.number for figure in self.figures)
         of_paper = " These are the paper's own data." if self.data["paper_data"] else ""
-        left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
+        left = f" Left out, with reasons: {len(self.skipped)}." if self.skipped else ""
         return (
             f"{self.whose} on {self.size}: figures {numbers}.{of_paper} {self.verdicts} Points "
-            f"are means of {counted(self.runs, 'run')}, times medians, which depend on the "
+            f"are means of {counted(self.runs, 'run')}; times are medians and depend on the "
             f"machine.{left}"
         )
 
@@ -95,23 +95,23 @@ def reproduce_kl(
     items : ItemSelection, optional
         Which items to release; None: the paper's ten most rated, all where there are fewer.
     k : int or sequence of int
-        Each at least 2; k = 1, the original, stands before them.
+        Each at least 2; k = 1, the original, is added.
     runs : int
-        How often everything is done, each time with a seed of its own; at least 1.
+        Runs of each experiment, each with its own seed; at least 1.
     draws : int
-        Conditions asked for each set of items and each kind in a run, at most (`QueryError`);
-        each run draws its own.
+        Maximum number of conditions per item set and kind in a run (`QueryError`); each run
+        draws its own.
     attribute : str, optional
         The numeric personal attribute that queries average. None: age, else the first numeric
         one; without any the figures of queries are left out.
     parts : Parts, optional
-        Where what is measured is kept; None: in memory.
+        Storage of finished parts; None: in memory.
     rng : int, Generator or None
 
     Returns
     -------
     GeneralizationStudy
-        Figs 10-16, the paper's claims held against them, its tables worked again.
+        Figs 10-16, verdicts on the paper's claims, its worked examples.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def reproduce_kl(
 
     Notes
     -----
-    KL's queries are asked at k = 2 and, beside it, k = 5, whatever `k` says.
+    KL's queries run at k = 2, and in addition at k = 5, for any `k`.
     """
     if runs < 1 or draws < 1:
         raise ConfigError(f"{called('runs')} {runs}, {called('draws')} {draws}: at least 1 of each")

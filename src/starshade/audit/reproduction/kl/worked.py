@@ -173,7 +173,7 @@ def worked_tables() -> tuple[Worked, ...]:
 def _table_1() -> Worked:
     dense = table_1().dense()
     ours = tuple(tuple("" if np.isnan(v) else f"{v:g}" for v in row) for row in dense)
-    return Worked("Table 1", "The running example, as it is read", ITEMS, TABLE_1, ours)
+    return Worked("Table 1", "The running example as read", ITEMS, TABLE_1, ours)
 
 
 def _queries() -> Worked:
@@ -183,12 +183,12 @@ def _queries() -> Worked:
         ours.append((f"Query {number}", what, printed if _agree(printed, found) else found))
     return Worked(
         "§1.1, Queries 1 to 8",
-        "A person is singled out and their salary asked for",
-        ("query", "asked", "answer"),
+        "Singling out a person and querying their salary",
+        ("query", "expression", "answer"),
         tuple(paper),
         tuple(ours),
-        "Query 5 is said not to be 25; it is 32. The text takes MAX for the salary and Query 8 "
-        "AVERAGE: of one person both are $42,000.",
+        "By the paper Query 5 is not 25; it is 32. The text takes MAX for the salary and Query 8 "
+        "AVERAGE: for one person both are $42,000.",
     )
 
 
@@ -224,7 +224,7 @@ def _losses() -> Worked:
         )
     return Worked(
         "Definitions 10 to 12",
-        "What Tables 2 and 3 lose",
+        "Losses of Tables 2 and 3",
         ("table", "DM", "C_AVG", "GenILoss"),
         (("Table 2", "34", "1.11", "0.348"), ("Table 3", "", "", "")),
         tuple(rows),

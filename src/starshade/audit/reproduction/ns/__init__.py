@@ -1,9 +1,9 @@
 """Narayanan & Shmatikov's paper (NS) on any rating data, claim by claim.
 
-Netflix's data are no longer to be had, and the paper's figures are pictures; what its *text* says
-is a list of claims, each with what would count as true. Ours are measured on the data at hand:
-the same knowledge, the same attack, the same kind of figure, over several runs with people of
-their own. What speaks of Netflix is measured and not judged; what is general is judged. ::
+Netflix's data are no longer available, and the paper's figures are pictures; its *text* gives a
+list of claims, each with a criterion here. They are measured on the given data: the same
+knowledge, the same attack, the same kind of figure, over several runs with different targets.
+Claims about Netflix are measured, not judged; general claims are judged. ::
 
     configurations  as printed, as read, ours: the points at which they differ
     plan            which knowledge each line of Figs 4-6 and 8-12 stands for; the paper's numbers
@@ -19,7 +19,7 @@ their own. What speaks of Netflix is measured and not judged; what is general is
     grids, worked   tables; what can be worked by hand
     study           all of it, as a `Reproduction`
 
-A line keeps the number of mistakes and lets the number of known cells rise, so that it can be
-asked whether it rises. A figure that the data cannot give (no dates; nobody who rated eight items
-outside the 500 most rated) is left out, with the reason; nothing is guessed.
+Along a line the number of mistakes is fixed and the number of known cells rises. A figure that the
+data do not support (no dates; no user with eight ratings outside the 500 most rated items) is left
+out, with the reason.
 """

@@ -255,7 +255,7 @@ class Bench:
         inside = np.isin(able, sample.users)
         users = able[~inside if who == "outside" else inside]
         if not len(users):
-            raise Untestable("nobody of whom so much can be known is on this side of the sample")
+            raise Untestable("no eligible target on this side of the sample")
         rng = np.random.default_rng(self.seed_of(run))
         users = np.sort(rng.permutation(users)[: self.targets])
         known = knowledge.draw(everyone, users, self.seed_of(run))

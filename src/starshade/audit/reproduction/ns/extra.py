@@ -48,7 +48,7 @@ def takes_away(bench: Bench, knowledge: Knowledge, *, after: bool = False) -> di
         return lambda t: number(t) & day(t)
 
     ways = {
-        "nothing more": None,
+        "no further knowledge": None,
         "number of ratings ±50 %": ("number", by_number),
         "first day ±14": ("first day", by_day),
         "both": ("both", by_both),

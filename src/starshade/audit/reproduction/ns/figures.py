@@ -30,7 +30,7 @@ def skipped(bench: Bench) -> tuple[Skipped, ...]:
     """Name figures, and single points, that the data cannot give."""
     left = []
     if not bench.can_sample:
-        why = f"of {counted(bench.ratings.n_users, 'user')} there is no sample"
+        why = f"no sample of {counted(bench.ratings.n_users, 'user')}"
         left += [Skipped(figure, _WHOLE, why) for figure in ("1b", *["5c"] * bench.dated)]
     if not bench.dated:
         left += [Skipped(figure, "the curve with dates", _NO_DATES) for figure in ("1", "7")]
@@ -51,7 +51,7 @@ def _skipped(bench: Bench, figure: str, line: plan.Line) -> list[Skipped]:
         "" if len(missing) == len(line.settings) else ": " + ", ".join(map(plan.label_of, missing))
     )
     reasons = set(missing.values())
-    why = reasons.pop() if len(reasons) == 1 else "no user has what is to be known"
+    why = reasons.pop() if len(reasons) == 1 else "no user has enough ratings"
     return [Skipped(figure, f"{line.name}, {line.mistakes}{points}", why)]
 
 
@@ -88,7 +88,7 @@ def _figure(bench: Bench, number: str) -> Figure:
         number=number,
         title=plan.title_of(number, bench.star),
         x_title="known cells",
-        y_title="bits still missing" if bits else "share of targets",
+        y_title="entropy (bits)" if bits else "share of targets",
         unit="bits" if bits else "share",
         series=tuple(each for each in series if each.points),
         marks=plan.marks_of(number),
@@ -192,7 +192,7 @@ def _beside_scoreboard(bench: Bench) -> Figure:
         for read in [lambda bench, k, run=run, key=key: bench.rate(run(bench, k), key)]
     ]
     return _shares(
-        "4b", "Scoreboard (who alone matches) beside Scoreboard-RH, as Fig. 4 (ours)", series
+        "4b", "Scoreboard (unique match) and Scoreboard-RH, settings of Fig. 4 (ours)", series
     )
 
 
@@ -219,8 +219,8 @@ def _errors(curve: TradeOff) -> dict[str, tuple[Point, ...]]:
         return tuple(Point(phi, share) for phi, share in pairs if phi <= _LARGEST_PHI)
 
     return {
-        "present, and not found": points(curve.false_negative),
-        "absent, and somebody named": points(curve.false_match_absent),
+        "present, not found": points(curve.false_negative),
+        "absent, a record named": points(curve.false_match_absent),
     }
 
 
@@ -239,9 +239,9 @@ def _of_a_tenth(bench: Bench) -> Figure:
         for who, name in (*shown.items(), ("outside", "outside the tenth"))
         for line in lines
     ]
-    out = [replace(line, name="taken out of all, as in Fig. 5") for line in lines]
+    out = [replace(line, name="removed from the data, as in Fig. 5") for line in lines]
     series += [_series(bench, line, plan.NOT_FOUND, _no_answer_absent, READ) for line in out]
-    return _shares("5c", "A real tenth of the people, dates ±14 days (ours)", series)
+    return _shares("5c", "A random tenth of the people, dates ±14 days (ours)", series)
 
 
 def _of_tenth(bench: Bench, line: plan.Line, who: str) -> Series:
@@ -268,7 +268,7 @@ def _with_more_known(bench: Bench) -> Figure:
         try:
             runs = takes_away(bench, knowledge)
             rejected = takes_away(bench, knowledge, after=True)
-            runs |= {"both, asked afterwards": rejected["both"]}
+            runs |= {"both, checked afterwards": rejected["both"]}
         except Untestable:
             continue
         for name, each in runs.items():
@@ -277,10 +277,10 @@ def _with_more_known(bench: Bench) -> Figure:
             beside = {"label": plan.label_of(knowledge), "knowledge": knowledge, "targets": targets}
             found.setdefault(name, []).append(Point.of(known, rate, **beside))
     series = [
-        Series(name, "absent, and somebody named", tuple(points), configuration=READ)
+        Series(name, "absent, a record named", tuple(points), configuration=READ)
         for name, points in found.items()
     ]
-    title = "What the number of ratings and the first day take away: dates ±3 days (ours)"
+    title = "False matches removed by the number of ratings and the first day: dates ±3 days (ours)"
     return replace(_shares("12b", title, series), dotted=True)
 
 

@@ -67,7 +67,14 @@ def _readings(bench: Bench) -> Table:
     ]
     return Table(
         "As printed and as read",
-        ("known", "configuration", "found", "a wrong one named", "must answer: right", "bits"),
+        (
+            "known",
+            "configuration",
+            "re-identified",
+            "a wrong record named",
+            "must answer: correct",
+            "bits",
+        ),
         tuple(rows),
     )
 
@@ -93,7 +100,7 @@ def _tuning(bench: Bench) -> Table:
         for rho0 in RHO0
     ]
     return Table(
-        f"Found, by ρ0 (stars of five) and d0 (days): {u.scaled(bench, u.NOISY).name} (as-read)",
+        f"Success by ρ0 (of five stars), d0 (days): {u.scaled(bench, u.NOISY).name} (as-read)",
         ("", *(f"d0 = {d0:g}" for d0 in D0)),
         tuple(rows),
     )
@@ -118,7 +125,7 @@ def _phis(bench: Bench) -> Table:
         rows.append((name, *map(str, shares)))
     return Table(
         f"By φ: {u.WELL.name} (as-read)",
-        ("φ", "found", "a wrong one named", "absent, and somebody named"),
+        ("φ", "re-identified", "a wrong record named", "absent, a record named"),
         tuple(rows),
     )
 
@@ -127,7 +134,7 @@ def _theorems(bench: Bench) -> Table:
     """Theorems 1 to 4: facts that they ask for."""
     names = ("theorem", "eps", "lineup", "delta", "facts", "facts_netflix")
     return Table(
-        "Theorems 1 to 4: facts that suffice, whatever the data",
+        "Theorems 1 to 4: sufficient facts for any data",
         ("theorem", "ε", "k", "δ", "facts here", "among 480,189 records"),
         tuple(
             tuple(str(row.get(name, "–")) for name in names)
@@ -140,9 +147,9 @@ def _few_facts(bench: Bench) -> Table:
     """§4.2: facts that suffice on data as sparse as these."""
     head = ("agree", "ε", "t: at most ε have a neighbour with Sim above", "Theorem 2, as printed")
     return Table(
-        "Theorems 2 and 3: facts that suffice on these data, δ = 1 − ε − t (mended: all but 2ε are "
-        "singled out, with the share of the target's own cells in place of Sim)",
-        (*head, "users with so many", "Theorem 3, k = 10", "mended", "users with as many"),
+        "Theorems 2 and 3: sufficient facts on these data, δ = 1 − ε − t (corrected: all but 2ε "
+        "are singled out, with coverage of the target's cells in place of Sim)",
+        (*head, "users with as many", "Theorem 3, k = 10", "corrected", "users with as many"),
         tuple(
             (
                 each.strictness,
@@ -159,7 +166,7 @@ def _few_facts(bench: Bench) -> Table:
 
 def _facts(facts: int | None, users: float | None) -> tuple[str, str]:
     return (
-        "no number does" if facts is None else f"{facts:,}",
+        "no number suffices" if facts is None else f"{facts:,}",
         "–" if users is None else f"{users:.1%}",
     )
 
@@ -168,8 +175,8 @@ def _off_top(bench: Bench) -> Table:
     """§5's table, with the paper's cells."""
     rows = {row.top: row.at_least for row in rated_outside_top(bench.ratings)}
     return Table(
-        "§5, table: users with so many ratings of items that are not in the X most rated "
-        "(in brackets the paper's)",
+        "§5, table: users by number of ratings outside the X most rated items "
+        "(the paper's in brackets)",
         ("X", *(f"at least {n}" for n in OFF_TOP[100])),
         tuple(
             (f"{top:,}", *(f"{rows[top][n]:.1%} ({paper:.0%})" for n, paper in own.items()))
@@ -196,9 +203,9 @@ def _tenths(bench: Bench) -> Table:
             )
         )
     return Table(
-        f"Theorem 5: records with another one of Sim above ε, in {len(near)} random tenths "
-        f"(γ = {GAMMA:g}), {len(near[0]):,} looked at in each",
-        ("ε", "in all: δ", "in a tenth", "δγ/λ", "tenths with so many"),
+        f"Theorem 5: records with a neighbour of Sim above ε in {len(near)} random tenths "
+        f"(γ = {GAMMA:g}), {len(near[0]):,} tested in each",
+        ("ε", "in all: δ", "in a tenth", "δγ/λ", "tenths with at least δγ/λ"),
         tuple(rows),
     )
 
@@ -218,10 +225,10 @@ def work(bench: Bench) -> Table:
                 own[knowledge.known] = f"{sum(run['postings'][0] for run in runs) / targets:,.0f}"
     known = sorted({known for own in cells.values() for known in own})
     if not known:
-        raise Untestable("nobody can be attacked")
+        raise Untestable("no eligible target")
     return Table(
-        "Work of Scoreboard-RH: cells looked at for a target, whatever the mistakes, of "
-        f"{bench.ratings.n_ratings:,} that there are",
+        "Work of Scoreboard-RH: cells read per target, whatever the mistakes, of "
+        f"{bench.ratings.n_ratings:,}",
         ("known", *(f"{each} items" for each in known)),
         tuple((name, *(own.get(each, "–") for each in known)) for name, own in cells.items()),
     )

@@ -67,14 +67,14 @@ def signed_fails(bench: Bench, way: str) -> Estimate:
     """Score by signed differences, as printed."""
     printed, read = bench.lettered(u.WELL, bench.reading(PRINTED)), bench.attacked(u.WELL)
     runs = beside(above=(printed, "success"), below=(read, "success"))
-    return u.ratio_of(bench, runs, "nobody is found as read")
+    return u.ratio_of(bench, runs, "no target is found as read")
 
 
 def standing_out_helps(bench: Bench, way: str) -> Estimate:
     """Name whoever comes first, and whoever stands out alone."""
     gone = [run["eccentricity"] for run in bench.absent(u.WELL)]
     runs = [{"above": u.reaching(own, PHI), "below": u.reaching(own, 0.0)} for own in gone]
-    return u.ratio_of(bench, runs, "of absent people nobody comes first alone")
+    return u.ratio_of(bench, runs, "no record comes first alone for an absent target")
 
 
 def wrong_steps(bench: Bench, way: str) -> Estimate:
@@ -151,14 +151,14 @@ def small_noise(bench: Bench, way: str) -> Estimate:
         f"altered, known as they were ({way or READ})", u.WELL, None, "altered", make
     )
     runs = beside(above=(noise, "success"), below=(u.present(bench, u.WELL, way), "success"))
-    return u.ratio_of(bench, runs, "nobody is found")
+    return u.ratio_of(bench, runs, "no target is found")
 
 
 def _least_step(bench: Bench, ends: dict[str, tuple[Runs, str]]) -> Estimate:
     """Return the least of "last …" less "first …", each of the same people."""
     lines = [name.removeprefix("first ") for name in ends if name.startswith("first ")]
     if not lines:
-        raise Untestable("nobody of whom so much can be known")
+        raise Untestable("no eligible target")
     sizes = {name: len(runs[0][key]) for name, (runs, key) in ends.items()}
     most = max(sizes.values())
     lines = [name for name in lines if sizes[f"first {name}"] == most]
@@ -221,16 +221,16 @@ def absent_from_tenth(bench: Bench, way: str) -> Estimate:
 def extra_takes_away(bench: Bench, way: str) -> Estimate:
     """Count the false matches that the number of ratings and the first day take away."""
     named = takes_away(bench, u.LITTLE, after=way == "rejected")
-    pairs = zip(named["nothing more"], named["both"], strict=True)
+    pairs = zip(named["no further knowledge"], named["both"], strict=True)
     runs = [{"above": 1.0 * a["named"] - b["named"], "below": a["named"]} for a, b in pairs]
-    return u.ratio_of(bench, runs, "nobody absent is named, so nothing can be taken away")
+    return u.ratio_of(bench, runs, "no absent target has a match, so none can be removed")
 
 
 def columns_reveal(bench: Bench, way: str) -> Estimate:
     """Count the records that as many others have whose columns alone are the same."""
     columns, values = bench.view("all-columns").copies, bench.view().copies
     if (values == bench.ratings.n_users).all():
-        raise Untestable("all records are alike")
+        raise Untestable("all records are equal")
     return Estimate.exact(float((columns == values).mean()))
 
 
@@ -238,7 +238,7 @@ def bits_of_others(bench: Bench, way: str) -> Estimate:
     """Count the bits missing of those who are not found."""
     runs = u.present(bench, u.LITTLE, way)
     others = [{"above": r["bits"] * ~r["success"], "below": ~r["success"]} for r in runs]
-    return u.ratio_of(bench, others, "everybody is found")
+    return u.ratio_of(bench, others, "all targets are found")
 
 
 def bits_known_well(bench: Bench, way: str) -> Estimate:
@@ -266,7 +266,7 @@ def worst_bits(bench: Bench, way: str) -> Estimate:
             except Untestable:
                 continue
     if not runs:
-        raise Untestable("nobody of whom so much can be known")
+        raise Untestable("no eligible target")
     size = max(len(each[0]["bits"]) for each in runs)
     of = {str(n): (each, "bits") for n, each in enumerate(runs) if len(each[0]["bits"]) == size}
     return bench.estimate(beside(**of), lambda mean: max(mean.values()) / prior)
@@ -287,7 +287,7 @@ def number_helps(bench: Bench, way: str) -> Estimate:
                 (told, "success"),
             )
     if not names:
-        raise Untestable("without the number nobody is found")
+        raise Untestable("without the number no target is found")
     return bench.estimate(
         beside(**of),
         lambda mean: max(mean[f"with {n}"] / max(mean[f"without {n}"], _LEAST) for n in names),
@@ -303,7 +303,7 @@ def _halves(bench: Bench, **of: tuple[Runs, str]) -> Runs:
     eight = Knowledge(known=8, ratings=False, dates=False)
     near = [run["near"] for run in bench.each("nearest records", eight, None, "", make)]
     if all(len(np.unique(own)) == 1 for own in near):
-        raise Untestable("all have peers that are as similar")
+        raise Untestable("all records have equally similar peers")
     runs = []
     for own, figures in zip(near, beside(**of), strict=True):
         sparse = np.argsort(np.argsort(own, kind="stable")) < len(own) // 2
@@ -368,5 +368,5 @@ def sparse_bear_errors(bench: Bench, way: str) -> Estimate:
 
 def _unlike(found: Estimate) -> Estimate:
     if found.low == found.high == 0:
-        raise Untestable("both halves are the same, whoever is drawn")
+        raise Untestable("both halves are equal")
     return found

@@ -96,7 +96,7 @@ def break_at_twenty(bench: Bench, way: str) -> Estimate:
     support = bench.ratings.user_support
     before, after = (((support >= n) & (support < n + 5)).sum() for n in (15, 20))
     if not before:
-        raise Untestable("nobody has 15 to 19 ratings")
+        raise Untestable("no user has 15 to 19 ratings")
     return Estimate.exact(float(after / before))
 
 
@@ -155,7 +155,7 @@ class Facts:
     def enough(self) -> int:
         """As many as suffice, mended."""
         if self.mended is None:
-            raise Untestable("too many records are covered whole by another: no number suffices")
+            raise Untestable("too many records are fully covered by another: no number suffices")
         return self.mended
 
 
@@ -225,7 +225,7 @@ def lemma(bench: Bench, way: str) -> Estimate:
     users = sample_users(table, np.arange(table.n_users), targets, bench.seed)
     covering, unlike = count_covering(table, users)
     if not covering:
-        raise Untestable("no record has half of another one's items")
+        raise Untestable("no record has half of another record's items")
     if way == "cover":
         return Estimate.exact(0)
     if not unlike and not exact:
@@ -288,7 +288,7 @@ def theorem_3_bits(bench: Bench, way: str) -> Estimate:
 def _lineups(bench: Bench, way: str) -> list[Floats]:
     """Return how many match; with coverage only those are false that do not cover the target."""
     if bench.ratings.n_users <= LINEUP:
-        raise Untestable(f"no more than {LINEUP} records are a line-up whatever is known")
+        raise Untestable(f"no more than {LINEUP} records are a line-up in any case")
     runs = matched(bench, Facts.of(bench).lineup)
     return [1 + run["false"] if way == "cover" else run["candidates"] for run in runs]
 
@@ -305,7 +305,7 @@ def mended(bench: Bench, way: str) -> Estimate:
     facts = Facts.of(bench).enough
     having = float((bench.ratings.user_support >= facts).mean())
     if not having:
-        raise Untestable(f"nobody has the {facts:,} ratings that it asks for")
+        raise Untestable(f"no user has the {facts:,} ratings that it requires")
     runs = beside(it=(matched(bench, facts), "left"))
     return bench.estimate(runs, lambda mean: mean["it"] * having)
 
@@ -324,7 +324,7 @@ def theorem_5(bench: Bench, way: str) -> Estimate:
     eps = _near(way)
     delta = bench.sparsity.neighbours[0].delta(eps).rate
     if not delta:
-        raise Untestable(f"no record has another one with Sim above {eps:g}: the data are sparse")
+        raise Untestable(f"no record has a neighbour with Sim above {eps:g}: the data are sparse")
     least = sample_sparsity(delta, 0.1, GAMMA)
     met = (_at_least(bench, near > eps, least) for near in tenths(bench))
     # of a large tenth some records were looked at: between these two it may have so many or not
@@ -349,7 +349,7 @@ def tenth_is_as_sparse(bench: Bench, way: str) -> Estimate:
     crowded = bench.sparsity.neighbours[0].similarity > eps
     if crowded.sum() < FEWEST_CASES:
         raise Untestable(
-            f"{crowded.sum()} of {len(crowded):,} records have another one with Sim above "
+            f"{crowded.sum()} of {len(crowded):,} records have a neighbour with Sim above "
             f"{eps:g}: {FEWEST_CASES} at least"
         )
     runs = [{"near": near > eps} for near in tenths(bench)]

@@ -10,24 +10,24 @@ from starshade.attack.knowledge import Knowledge
 from starshade.audit.reproduction.figures import Mark
 
 # what is shown of a setting
-SUCCESS = "stands out and is right"
-TOP1 = "right when made to answer"
+SUCCESS = "confident and correct"
+TOP1 = "best guess correct"
 NOT_FOUND = "no answer when absent"
 OMEGA = "the lesser of both (ω)"
 BITS = "all targets"
-BITS_OF_OTHERS = "targets who do not stand out"
+BITS_OF_OTHERS = "targets that do not stand out"
 
 #: figures whose knowledge includes days
 DATED = ("4", "5", "6", "9", "10", "12")
 _TITLES = {
     "4": "Exact ratings and approximate dates",
-    "5": "As Fig. 4, the target perhaps not in the data",
-    "6": "Bits still missing: exact ratings, approximate dates",
+    "5": "As Fig. 4, the target possibly absent",
+    "6": "Entropy: exact ratings, approximate dates",
     "8": "Exact ratings, no dates, less popular items",
     "9": "Approximate ratings (±{star}) and dates (±14 days), less popular items",
-    "10": "Mistaken items: ratings ±{star}, dates ±14 days",
-    "11": "Bits still missing: exact ratings, no dates, less popular items",
-    "12": "Knowing about how many items were rated: ratings ±{star}, dates ±14 days",
+    "10": "Wrong items: ratings ±{star}, dates ±14 days",
+    "11": "Entropy: exact ratings, no dates, less popular items",
+    "12": "Approximate number of ratings known: ratings ±{star}, dates ±14 days",
 }
 NUMBERS = tuple(_TITLES)
 _KNOWN = (2, 4, 6, 8)
@@ -42,7 +42,7 @@ class Line:
 
     @property
     def mistakes(self) -> str:
-        """The number of wrong cells, in words."""
+        """The number of wrong cells as text."""
         wrong = self.knowledge.wrong
         if not wrong:
             return "all right"
@@ -51,13 +51,13 @@ class Line:
 
     @property
     def settings(self) -> tuple[Knowledge, ...]:
-        """What is known at each point; at least two cells are right."""
+        """The knowledge at each point; at least two cells are right."""
         least = self.knowledge.wrong + 2 if self.knowledge.wrong else 0
         return tuple(replace(self.knowledge, known=m) for m in _KNOWN if m >= least)
 
 
 def title_of(figure: str, star: float) -> str:
-    """Say what a figure is about; `star` is what ±1 on 1-5 comes to on this scale."""
+    """Return a figure's title; `star` is the equivalent of ±1 on 1-5 on this scale."""
     return _TITLES[figure].format(star=f"{star:g}")
 
 

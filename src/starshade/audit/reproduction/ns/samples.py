@@ -53,7 +53,7 @@ def altered(ratings: Ratings, seed: int, share: float = 5 / 229) -> Ratings:
 def drawn(ratings: Ratings, share: float, seed: int) -> Ratings:
     """Draw a share of the users."""
     if ratings.n_users < FEWEST:
-        raise Untestable(f"of {counted(ratings.n_users, 'user')} there is no sample")
+        raise Untestable(f"no sample of {counted(ratings.n_users, 'user')}")
     return ratings.keep_users(_some(ratings, share, seed))
 
 
@@ -64,7 +64,7 @@ def _some(ratings: Ratings, share: float, seed: int) -> NDArray[np.int64]:
 
 def _half(ratings: Ratings, seed: int) -> Ratings:
     if ratings.n_ratings < 2:
-        raise Untestable("one rating has no half")
+        raise Untestable("one rating cannot be halved")
     return hold_out(ratings, 0.5, seed)[0]
 
 

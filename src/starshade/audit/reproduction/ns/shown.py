@@ -38,7 +38,7 @@ def sparsity_figures(bench: Bench) -> tuple[Figure, ...]:
     )
     first = Figure(
         number="1",
-        title="How like its nearest neighbour a record is",
+        title="Similarity to the nearest neighbour",
         x_title="similarity of the nearest neighbour, at least",
         y_title="share of records",
         unit="share",
@@ -52,7 +52,7 @@ def sparsity_figures(bench: Bench) -> tuple[Figure, ...]:
         Series("all", "share of records", whole[0].points, configuration=READ),
         Series("a random tenth", "share of records", points, configuration=READ),
     )
-    title = "How sparse a random tenth is, counting items alone (Theorem 5, ours)"
+    title = "Sparsity of a random tenth, by items (Theorem 5, ours)"
     return first, Figure("1b", title, first.x_title, first.y_title, "share", lines)
 
 
@@ -83,7 +83,7 @@ def gain_figure(gain: InformationGain) -> Figure:
     ranks = gain.shown_ranks()
     return Figure(
         number="7",
-        title="What knowing one item tells",
+        title="Information gained from one item",
         x_title="rank of the item (most rated first)",
         y_title="bits gained",
         unit="bits",

@@ -49,11 +49,11 @@ class Reproduction(PaperStudy):
     off_top : tuple of OffTop
         The table of §5.
     theorems : list of dict
-        Facts that the theorems ask for, ours and Netflix's.
+        Facts that the theorems require, for these data and Netflix's.
     few_facts : tuple of FewFacts
-        What this data's sparsity makes of them.
+        The same for data as sparse as these.
     targets : int or None
-        Users attacked in each run of a setting, at most; None: all.
+        Maximum number of targets per run and setting; None: all.
     """
 
     key = "ns"
@@ -77,11 +77,11 @@ class Reproduction(PaperStudy):
         )
         if self.data["one_star"] != 1:
             text += (
-                f" Where the paper has ratings to within one star of five, here it is within "
-                f"{self.data['one_star']:g} (a quarter of the scale)."
+                f" The paper's one star of five is {self.data['one_star']:g} here (a quarter of "
+                "the scale)."
             )
         if self.skipped:
-            text += f" Left out, with the reason: {len(self.skipped)}."
+            text += f" Left out, with reasons: {len(self.skipped)}."
         return text
 
 
@@ -95,18 +95,18 @@ def reproduce_ns(
     parts: Parts | None = None,
     rng: Rng = None,
 ) -> Reproduction:
-    """Run Narayanan and Shmatikov's case study on any ratings, and judge what they say.
+    """Run Narayanan and Shmatikov's case study on any ratings, and judge their claims.
 
     Parameters
     ----------
     ratings : Ratings
     targets : int or None
-        Users attacked in each run of a setting: a seeded sample of at most so many; None: all.
+        Maximum number of targets per run and setting, a seeded sample; None: all.
     runs : int
-        Runs of everything, at least 1: other users, where there are enough, and other cells known
-        of them.
+        Runs of each experiment, at least 1: with other targets, if there are enough, and other
+        known cells.
     parts : Parts, optional
-        Where what is measured is kept; a later call with the same request goes on from it.
+        Storage of finished parts; a later call with the same request resumes from it.
     rng : int, Generator or None
 
     Returns
@@ -122,7 +122,7 @@ def reproduce_ns(
     Notes
     -----
     On other scales than 1-5 the paper's ±1 is a quarter of the scale's width. Figures that need
-    dates are left out where there are none, and settings that nobody meets, with the reason.
+    dates are left out where there are none, and settings without eligible users, with the reason.
     """
     refuse_few(ratings)
     if runs < 1:
@@ -167,13 +167,13 @@ def _say_memory(bench: Bench) -> None:
     scored = 8 * 6 * table.n_users * numba.get_num_threads()
     needed = bytes_held(view) + bytes_needed(view, known, own_only=True) + again + scored
     note(
-        f"memory: about {budget.amount(needed)} beside Python itself and what a store has on disk: "
-        "the data, a changed copy of them, attacks"
+        f"memory: about {budget.amount(needed)} in addition to Python and the store on disk: "
+        "the data, a changed copy, attacks"
     )
 
 
 _IMDB = Skipped(
     "§5, IMDb",
-    "two subscribers found through public ratings",
-    "needs somebody's public ratings: starshade attack --aux FILE",
+    "two subscribers re-identified by public ratings",
+    "needs people's public ratings: starshade attack --aux FILE",
 )

@@ -123,7 +123,7 @@ def ratio_of(bench: Bench, runs: Runs, none: str) -> Estimate:
     if some < FEWEST_CASES:
         many = sum(len(run["below"]) for run in runs)
         raise Untestable(
-            f"only {some:,} of {many:,} are what is divided by: {FEWEST_CASES} at least"
+            f"only {some:,} of {many:,} in the denominator: {FEWEST_CASES} at least"
             if some
             else none
         )
@@ -166,7 +166,7 @@ def success(knowledge: Knowledge) -> Measure:
 
 def ratio(above: Knowledge, below: Knowledge) -> Measure:
     """Measure how many times as often the first succeeds, the same people asked."""
-    among, none = widest(above, below), "nobody is found with what it is compared to"
+    among, none = widest(above, below), "no target is found in the reference setting"
     return lambda bench, way: ratio_of(
         bench, found(bench, way, among, above=above, below=below), none
     )

@@ -49,9 +49,9 @@ def _theorem_5() -> Worked:
     ]
     met = sum(share >= least for share in near) / len(near)
     labels = (
-        "records with another one of Sim above 0.5: δ",
+        "records with a neighbour of Sim above 0.5: δ",
         "δγ/λ for halves (γ = 0.1)",
-        "halves with at least so many",
+        "halves with at least that many",
     )
     ours = (f"{delta:.2f}", f"{least:.3f}", f"{met:.2f}")
     claimed = ("", "", "at least 0.90")
@@ -61,7 +61,7 @@ def _theorem_5() -> Worked:
         ("", "share"),
         tuple(("", cell) for cell in claimed),
         tuple(zip(labels, ours, strict=True)),
-        "Every record is like the first, and no other two are like each other: without the first "
+        "Every record is similar to the first, and no other two are similar: without the first "
         "a sample is sparse. The mean over samples is as the proof says; Markov's inequality "
         "bounds it from the wrong side.",
     )

@@ -11,8 +11,8 @@
                       Tables 1 and 3; the paper's small examples
     reproduce      ─▶ all of it, as a `PredictiveStudy`
 
-Two readings of "predicted from the release" stand side by side: `release` takes the released cell,
-a null as 0, `refit` trains a recommender on the release, as somebody who downloads it would. The
-model that pads is the one that judges. Everything is run several times with seeds of its own, each
+There are two readings of "predicted from the release": `release` takes the released cell, a null
+as 0; `refit` trains a recommender on the release, as a person who downloads it would. The padding
+model also gives the original's error. Every experiment has several runs with their own seeds, each
 holding out other ratings.
 """

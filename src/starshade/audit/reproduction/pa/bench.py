@@ -101,7 +101,7 @@ class Bench:
         """
         line = LINES[name]
         if name not in self.lines:
-            raise Untestable(f"{name}: not run on so many ratings")
+            raise Untestable(f"{name}: not run on this many ratings")
         if line.most_users is not None and self.ratings.n_users > line.most_users:
             raise Untestable(f"{name}: only on up to {line.most_users:,} users")
         return self.of(f"{name}, k = {k}, seed {seed}", lambda: self._release(name, k, seed))
@@ -128,7 +128,7 @@ class Bench:
     def changed(self, way: str) -> Bench:
         """Return the bench of ratings of which one property is another."""
         if len(self.lines) < len(LINES):
-            raise Untestable("nothing is changed about so many ratings")
+            raise Untestable("too many ratings for interventions")
         if way not in self._changed:
             seed = self.seeds[0]
             changed = CHANGES[way](self.ratings, seed)

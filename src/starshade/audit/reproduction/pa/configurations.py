@@ -25,32 +25,33 @@ from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
 
 CHOICES = (
-    Choice("dissimilarity", "How unlike two padded rows are", "weighted-sq", "euclidean",
+    Choice("dissimilarity", "Dissimilarity of two padded rows", "weighted-sq", "euclidean",
            "euclidean", "§4.2",
            "The text wants large differences to count more than their share: 2d − d² does the "
-           "contrary, d² is what it describes. It also needs no row written out.", "§4.2"),
-    Choice("clip", "What is clipped to the scale: each prediction, or the mean that is released",
+           "opposite, d² is what it describes and needs no full rows.", "§4.2"),
+    Choice("clip", "What is clipped to the scale: each prediction or the released mean",
            "cells", "mean", "mean", "§7.1",
            "Predictions are “between one and five”; clipped before they are averaged they would "
            "need every cell.", "§7.1"),
     Choice("centre", "A cluster's centre", "mean", "mean", "mean", "§4.2, step 2.2",
            "The formula divides by n, the number of items; Algorithm 1 speaks of averages. "
-           "Divided so, all centres lie near 0 and nearly everybody joins one bin: a line of its "
-           "own at the least k, on up to 2,000 users.", "a cluster's centre"),
+           "Divided by n, all centres lie near 0 and nearly all users join one bin: a separate "
+           "line at the least k, on up to 2,000 users.", "a cluster's centre"),
     Choice("biases", "Biases for users and items", False, False, True, "§4.1"),
     Choice("factors", "Factors", *(PredictiveAnonymizer.factors,) * 3, "§4.1",
-           "The paper names no number: ours for all three. Ten are run as a line of their own."),
-    Choice("regularization", "How strongly factors are held back", 0.055, 0.055, 0.055, "§4.1",
+           "The paper names no number: ours for all three. A separate line has ten."),
+    Choice("regularization", "Regularization of the factors", 0.055, 0.055, 0.055, "§4.1",
            "No number is named: ours for all three, and alternating least squares in place of "
            "steps."),
     Choice("grouping", "How groups are made", "t-means", "t-means", "exchange", "§4.2, Algorithm 1",
            "Bounded t-means in bins: a sample of 20 ⌈√m⌉ users, √m bins, at most 8 rounds. The "
            "paper names neither sample nor rounds, and once √n for √m. Exchange is of Euclidean "
            "distances.", "§4.2 against Alg. 1"),
-    Choice("weights", "What an item counts in distances", "uniform", "uniform", "support", "§4.2"),
-    Choice("profile", "What a group is released as", "padded", "padded", "pooled", "§4.3, §5.2",
-           "The paper's two, `padded` and `simple`, are both run.", "§4.3 against Alg. 1, line 6"),
-    Choice("judge", "The model that the original's error is taken from", "the one that pads",
+    Choice("weights", "Weight of an item in distances", "uniform", "uniform", "support", "§4.2"),
+    Choice("profile", "Released profile of a group", "padded", "padded", "pooled", "§4.3, §5.2",
+           "Both of the paper's variants, `padded` and `simple`, are run.",
+           "§4.3 against Alg. 1, line 6"),
+    Choice("judge", "Model for the error on the original", "the one that pads",
            "the one that pads", "the one that pads", "§7.1"),
 )  # fmt: skip
 PRINTED: Name = "as-printed"
@@ -94,7 +95,7 @@ class Studied(PredictiveAnonymizer):
     alike : str
         The first line that groups as this one does.
     kept : Kept, optional
-        None: everything is done anew.
+        None: nothing is shared.
     """
 
     how: str = ""

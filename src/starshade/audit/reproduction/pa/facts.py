@@ -211,7 +211,7 @@ def _of_pairs(read: Callable[[Mapping[str, Any]], float]) -> Any:
         try:
             return {"read": np.array(read(part))}
         except KeyError:
-            raise Untestable("no pair is to be had within clusters") from None
+            raise Untestable("no pairs within clusters") from None
 
     return _whole(found, lambda m: m["read"])
 
@@ -242,7 +242,7 @@ def _penalty(bench: Bench, way: str) -> Estimate:
 
 def _exponent(bench: Bench, way: str) -> Estimate:
     if bench.ratings.n_users < _MANY:
-        raise Untestable(f"with fewer than {_MANY} users a quarter has hardly any bins")
+        raise Untestable(f"with fewer than {_MANY} users a quarter has too few bins")
 
     def counted(seed: int) -> Mapping[str, Any]:
         return {

@@ -52,7 +52,7 @@ def grids_of(bench: Bench, ways: Sequence[tuple[str, int]]) -> tuple[list[Table]
 def tables_of(
     rows: Sequence[Row], levels: Sequence[LevelRow], releases: Sequence[Mapping[str, Any]]
 ) -> Iterator[Table]:
-    """Set Tables 1 to 3, and what §7.2 says of releases, beside the paper's numbers."""
+    """Return Tables 1 to 3 and the numbers of §7.2 next to the paper's."""
     head = ("what predicts", "k", "RMSE", "over the original's", "the paper", "over its original's")
     for number, words in (("1", "target deviation"), ("3", "similar-user deviation")):
         own = [row for row in rows if row.table == number]
@@ -74,7 +74,7 @@ def tables_of(
             ),
         )  # fmt: skip
     yield Table(
-        "§7.2: what releases look like",
+        "§7.2: groups and null cells of releases",
         ("configuration", "k", "groups", "null cells", "on one rater", "groups, nulls: the paper"),
         tuple(
             (each["line"], str(each["k"]), f"{each['groups']:,.0f}",
@@ -101,7 +101,7 @@ def _said(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def changes(bench: Bench, ways: Sequence[tuple[str, int]], reading: str) -> Table:
-    """Set the error, over the original's by the same model, of every line at every k."""
+    """Return each line's error over the original's by the same model, at every k."""
     off, base, words = _READINGS[reading]
     cells = {}
     for line, k in ways:
@@ -112,14 +112,14 @@ def changes(bench: Bench, ways: Sequence[tuple[str, int]], reading: str) -> Tabl
             cells[line, k] = found.text
     lines = dict.fromkeys(line for line, _ in cells)
     return Table(
-        f"What each change is worth: RMSE over the original's, {words}",
+        f"Effect of each change: RMSE over the original's, {words}",
         ("configuration", *(f"k = {k}" for k in bench.ks)),
         tuple((line, *(cells.get((line, k), "–") for k in bench.ks)) for line in lines),
     )
 
 
 def attacks_table(bench: Bench) -> Table:
-    """Set what structure and label attacks reach beside 1/k (Theorem 6.1)."""
+    """Compare structure and label attacks with 1/k (Theorem 6.1)."""
     names = ("structure", "label")
     rows = [("the original", "–", *map(_share, _chances(bench, "", 1, names)), "")]
     for k in bench.ks:
@@ -127,7 +127,7 @@ def attacks_table(bench: Bench) -> Table:
             found = _chances(bench, line, k, names)
             rows.append((line, str(k), *map(_share, found), _share(1 / k)))
     return Table(
-        "Theorem 6.1: chance of being named by two known items, and with their ratings",
+        "Theorem 6.1: re-identification risk given two items, and given their ratings",
         ("data", "k", "structure", "label", "1/k"),
         tuple(rows),
     )
@@ -140,7 +140,7 @@ def _chances(bench: Bench, line: str, k: int, names: Sequence[str]) -> Iterator[
 
 
 def links_table(bench: Bench) -> Table:
-    """Set how sure a shown link of `simple` is beside Theorems 6.2 and 6.3."""
+    """Compare a shown link's probability in `simple` with Theorems 6.2 and 6.3."""
     rows = []
     for k, way in product(bench.ks, ("", "independent")):
         parts = [looks.links(bench, SIMPLE, k, seed, way) for seed in bench.seeds]
@@ -152,13 +152,13 @@ def links_table(bench: Bench) -> Table:
         raters = way or "as they are"
         rows.append((raters, str(k), *map(_share, (sure, 1 / k, above)), thin, _share(twice)))
     return Table(
-        "Theorems 6.2 and 6.3: how sure a shown link of simple is",
+        "Theorems 6.2 and 6.3: probability that a shown link of simple is true",
         (
             "raters",
             "k",
             "true, of those shown",
             "1/k (Thm 6.2)",
-            "shown, surer than 1/group",
+            "shown, above 1/group",
             "true over bound, p ≤ 1/k (Thm 6.3)",
             "2/k",
         ),
@@ -167,7 +167,7 @@ def links_table(bench: Bench) -> Table:
 
 
 def diversity_table(bench: Bench) -> Table:
-    """Set how many item sets too few groups show, before and after fake edges (§5.1)."""
+    """Return the share of item sets that too few groups show, with and without fake edges."""
     rows: list[tuple[str, ...]] = []
     for k in bench.ks:
         for b, l in _SETS:  # noqa: E741
@@ -186,7 +186,7 @@ def diversity_table(bench: Bench) -> Table:
             rows.append((str(k), str(b), str(l), *map(_share, shares)))
     return Table(
         "(b, l)-diversity of simple: sets that fewer than l groups show (the first run)",
-        ("k", "b", "l", "k-anonymous alone", "with fake edges"),
+        ("k", "b", "l", "k-anonymity only", "with fake edges"),
         tuple(rows),
     )
 
@@ -199,7 +199,7 @@ def work_table(bench: Bench) -> Table:
         rows.append((str(k), *(f"{float(part['distances'][0]):,.0f}" for part in parts)))
     m = bench.ratings.n_users
     return Table(
-        f"Distances from users to centres that grouping takes (m^1.5 = {m**1.5:,.0f})",
+        f"Distances from users to centres computed by grouping (m^1.5 = {m**1.5:,.0f})",
         ("k", f"{READ}: sample and bins", f"{PRINTED}: sample and bins", "all at once"),
         tuple(rows),
     )

@@ -65,7 +65,7 @@ def pairs(bench: Bench, name: str, k: int, seed: int) -> Part:
             with silence():
                 found = measure.measure(release, original=train, probe=probe)
             if not found.figures["dissimilarity_all"]:
-                return {"refused": np.array("all rows are alike: no two users are apart")}
+                return {"refused": np.array("all rows are equal")}
             for where, shares, figure in (
                 ("before", found.all_pairs, "dissimilarity_all"),
                 ("within", found.within, "dissimilarity_within"),
@@ -128,7 +128,7 @@ def represented(bench: Bench, name: str, seed: int) -> Part:
             method, padded, own = _binned(bench, name, seed)
             others = np.setdiff1d(np.arange(padded.n_users), own.members)
             if not len(others):
-                return {"refused": np.array("of so few users the sample is everybody")}
+                return {"refused": np.array("too few users: the sample holds all of them")}
             away, rng = method.away(padded), generator(seed, "users in and outside the sample")
             found = {}
             for where, users in (("inside", own.members), ("outside", others)):

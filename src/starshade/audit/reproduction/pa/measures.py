@@ -169,7 +169,7 @@ def _compared(
 
 def _spread(values: Sequence[float]) -> float:
     if len(values) < 2:
-        raise Untestable("it takes two k")
+        raise Untestable("needs at least two k")
     return max(values) / min(values)
 
 

@@ -37,19 +37,19 @@ _MOST = 100_000_000  # cells of profiles, read as numbers all at once
 OWN = "one's own"
 #: how the most similar profile is found → (the user's row, the profile's nulls, dissimilarity)
 _SIMILAR: Mapping[str, tuple[str, bool, Dissimilarity]] = {
-    "nearest, on items that both rated": ("rated", False, "weighted-sq"),
-    "nearest, on items that both rated, closeness-1.0": ("rated", False, "closeness-1.0"),
-    "nearest, padded row on what the profile shows": ("padded", False, "weighted-sq"),
+    "nearest, on items rated by both": ("rated", False, "weighted-sq"),
+    "nearest, on items rated by both, closeness-1.0": ("rated", False, "closeness-1.0"),
+    "nearest, padded row on the profile's non-null cells": ("padded", False, "weighted-sq"),
     "nearest, nulls as 0 on both sides": ("zero", True, "weighted-sq"),
 }
 FILLS = (
     "0",
     "left out",
     "the scale's middle",
-    "the mean of what the profile shows",
+    "the profile's mean",
     "the item's mean",
-    "what a recommender trained on the release says",
-    "what the recommender that pads says",
+    "prediction of a recommender trained on the release",
+    "prediction of the padding recommender",
 )
 
 
@@ -59,7 +59,7 @@ def readings(bench: Bench, k: int, seed: int) -> Part:
     def read() -> Part:
         cells = bench.ratings.n_users // k * bench.ratings.n_items
         if cells > _MOST:
-            return {"refused": np.array(f"more than {_MOST:,} cells of profiles are not read")}
+            return {"refused": np.array(f"more than {_MOST:,} profile cells are not read")}
         release = looks.made(bench, SIMPLE, k, seed)
         train, probe = bench.held(seed)
         linked = linked_probe(release, train, probe)
@@ -222,7 +222,7 @@ def _reading(runs: Any, name: str, fill: str, seed: int) -> Estimate | None:
 def _answers(found: Mapping[tuple[str, str], float]) -> Iterator[tuple[str, str]]:
     """Say which readings come nearest to each table, and which one of a null to both."""
     if not found:
-        raise Untestable("no reading can be tried")
+        raise Untestable("no interpretation can be tested")
 
     def off(pair: tuple[str, str], table: int) -> float:
         return abs(log(found[pair] / _THEIRS[table])) if found[pair] > 0 else float("inf")
@@ -237,7 +237,7 @@ def _answers(found: Mapping[tuple[str, str], float]) -> Iterator[tuple[str, str]
         key=lambda ab: max(off(ab[0], 0), off(ab[1], 1)),
     )
     worst = max(off(both[0], 0), off(both[1], 1))
-    tolerable = "it gives both" if worst <= _NEAR else "none gives both within a twentieth"
+    tolerable = "gives both" if worst <= _NEAR else "none gives both within a twentieth"
     yield (
         "nearest to both",
         f"{tolerable}: {_said(both[0], found[both[0]], _THEIRS[0])}; "

@@ -112,7 +112,7 @@ def _refitted(
     some = max(1, REFIT_CELLS // max(1, profiles.n_items))
     rows = np.arange(profiles.n_groups)
     if profiles.n_groups > some:
-        rng = generator(seed, "profiles to learn from")
+        rng = generator(seed, "profiles to train on")
         rows = np.sort(rng.choice(profiles.n_groups, some, replace=False))
         note(f"a recommender learns from {some:,} of {profiles.n_groups:,} profiles, drawn")
     table, users = as_ratings(profiles, rows), PerUser(probe)

@@ -64,23 +64,23 @@ def reproduce_pa(
     ratings : Ratings, optional
         None: made-up ratings like Netflix's.
     n_users, n_items : int, optional
-        How many to make up where none are given; None: 2,000 of each. The Netflix Prize's size
-        is 480,189 and 17,770.
+        Size of made-up ratings if none are given; None: 2,000 of each. The Netflix Prize has
+        480,189 and 17,770.
     k : int or sequence of int
         Least sizes of a group, each at least 2.
     runs : int
-        How often everything is done, each time with a seed of its own, at least 1.
+        Runs of each experiment, each with its own seed; at least 1.
     share : float
-        Of the ratings, held out, above 0 and below 1.
+        Share of held-out ratings, above 0 and below 1.
     parts : Parts, optional
-        Where what was measured is kept; None: in memory.
+        Storage of finished parts; None: in memory.
     rng : int, Generator or None
 
     Returns
     -------
     PredictiveStudy
-        Tables 1-3 and Figs 3-5 with the paper's numbers, its claims judged, and what each change
-        from its algorithm to ours is worth.
+        Tables 1-3 and Figs 3-5 with the paper's numbers, verdicts on its claims, and the effect of
+        each change from its algorithm to ours.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
     ways, skipped = measured(bench)
     rows = tuple(rows_of(bench, ways))
     if not rows:
-        why = "nothing that was held out is predicted from the original, or all without error"
+        why = "the original predicts no held-out rating, or all without error"
         skipped.append(Skipped("1, 3", "the tables", why))
     grids, missing = grids_of(bench, ways)
     figures: list[Figure] = []
@@ -129,7 +129,7 @@ def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
             left.append(Skipped(number, "the figure", str(why)))
     levels = tuple(_levels(bench, left))
     left += [
-        Skipped("claims", f"k = {k}", f"fewer than {FEWEST} groups, so claims over k leave it out")
+        Skipped("claims", f"k = {k}", f"fewer than {FEWEST} groups; claims over k exclude it")
         for k in bench.ks
         if k not in bench.judged_ks
     ]
@@ -174,7 +174,7 @@ def _say_memory(ratings: Ratings, ks: Sequence[int]) -> None:
     profiles = ratings.n_users // min(ks) * ratings.n_items
     learned = _EACH * min(REFIT_CELLS, profiles)
     need = 4 * table + 8 * ratings.n_ratings + 3 * profiles + learned + 8 * 17 * 4 * ratings.n_users
-    note(f"about {budget.amount(need)} of memory will be held: ratings and one release at a time")
+    note(f"about {budget.amount(need)} of memory: ratings and one release at a time")
 
 
 _EACH = 40  # bytes of a cell of profiles that a recommender learns from

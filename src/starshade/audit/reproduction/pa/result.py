@@ -78,7 +78,7 @@ class PredictiveStudy(PaperStudy):
     releases : list of dict
         Every line at every k: groups, share of null cells and of cells that rest on one rater.
     share : float
-        Of the ratings, held out.
+        Share of held-out ratings.
     """
 
     key = "pa"
@@ -92,9 +92,9 @@ class PredictiveStudy(PaperStudy):
 
     def __str__(self) -> str:
         numbers = ", ".join(figure.number for figure in self.figures)
-        left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
+        left = f" Left out, with reasons: {len(self.skipped)}." if self.skipped else ""
         return (
-            f"{self.whose} on {self.size}: figures {numbers}. {self.share:.0%} of the ratings were "
+            f"{self.whose} on {self.size}: figures {numbers}. {self.share:.0%} of the ratings are "
             f"held out. {self.verdicts} Figures are means of {counted(self.runs, 'run')}.{left}"
         )
 

@@ -35,7 +35,7 @@ _RATED = {
     "0004": {"Pretty in Pink": 4, "Star Wars": 5},
 }
 _GROUPS = (("0001", "0002"), ("0003", "0004"))
-_LABELS_UNSAID = "The picture is lost: ratings that the text does not name are ours."
+_LABELS_UNSAID = "The picture is lost: ratings missing from the text are ours."
 
 
 def worked_tables() -> tuple[Worked, ...]:
@@ -101,9 +101,9 @@ def _attacks(ratings: Ratings, release: Release) -> Worked:
     ]
     return Worked(
         "Figs 1, 2",
-        "Who fits what the adversary knows",
+        "Candidates given the adversary's knowledge",
         (
-            "what is known",
+            "knowledge",
             "users in Fig. 1 (a)",
             "records once anonymized with k = 2 (items alone)",
         ),
@@ -147,7 +147,7 @@ def _models(ratings: Ratings, release: Release) -> Worked:
     ]
     return Worked(
         "Fig. 1",
-        "What holds before and after",
+        "Properties before and after",
         ("model", "Fig. 1 (a)", "Fig. 1 (b)"),
         (("2-anonymous (Def. 3.3)", "no", "yes"), ("(1, 2)-diverse (Def. 5.2)", "", "")),
         tuple(rows),

@@ -46,7 +46,7 @@ def reproduce_sq(
     Returns
     -------
     SatisfactionStudy
-        Figs 1 and 2, and the paper's claims held against what was measured.
+        Figs 1 and 2, and verdicts on the paper's claims.
 
     Raises
     ------

@@ -55,7 +55,7 @@ def labels_of(ratings: Ratings, attribute: str, edges: Sequence[float] = ()) -> 
             + (", ".join(names) if names else "no personal attributes"),
             advice=f"Give one of them with {named('attribute')}."
             if names
-            else f"They are read from a file beside the ratings, with {named('users')}.",
+            else f"They are read from a second file, with {named('users')}.",
         )
     column = table.column(attribute)
     if str(column.type) == "double":
@@ -89,7 +89,7 @@ def _bands(
         quartiles = np.quantile(known, [0.25, 0.5, 0.75], method="higher")
         cuts = np.unique(quartiles[quartiles > known.min()])
     if not (np.isfinite(cuts).all() and (np.diff(cuts) > 0).all()):
-        raise ConfigError(f"attribute {attribute}: edges must be finite numbers that ascend")
+        raise ConfigError(f"attribute {attribute}: edges must be finite, ascending numbers")
     edge_texts = [f"{cut:g}" for cut in cuts]
     names = ["all"] if not edge_texts else [f"below {edge_texts[0]}"]
     names += [f"{a} to below {b}" for a, b in pairwise(edge_texts)]

@@ -70,7 +70,7 @@ def _balls(bench: Bench, items: str, nulls: NullRule, eps: float) -> Floats:
 def with_neighbours(ball: Floats) -> Floats:
     """Return sizes of balls; untestable where nobody has a neighbour, and all holds of nothing."""
     if ball.max() < 2:
-        raise Untestable("nobody has another within ε: it would hold of nothing")
+        raise Untestable("no record has a neighbour within ε: the claim would be vacuous")
     return ball
 
 
@@ -141,7 +141,7 @@ def false_proofs(bench: Bench, way: str) -> Estimate:
                         model = KEpsAnonymity(k, eps, bench.top.sensitive, nulls)
                         false += not model.check(ratings).satisfied
     if not tried:
-        raise Untestable("no partition into cliques was found here")
+        raise Untestable("no partition into cliques exists here")
     return Estimate.exact(false)
 
 
@@ -185,7 +185,7 @@ def inference(bench: Bench, way: str) -> Estimate:
     part, _ = _spreads(bench, "ignore", dense=way == "dense")
     passing = (part["ball"] >= K) & (part["spread"] >= bench.grid.star)
     if not passing.any():
-        raise Untestable("no group has enough records that spread enough")
+        raise Untestable("no group has enough records with enough spread")
     return Estimate.exact(float(part["commonest"][passing].max()))
 
 
@@ -201,7 +201,7 @@ def without_l(bench: Bench, way: str) -> Estimate:
             differ += one.failing_records != other.failing_records
             passing += one.failing_records < one.records
     if not passing:
-        raise Untestable("every record fails at every k: l has nothing to tell apart")
+        raise Untestable("every record fails at every k: l makes no difference")
     return Estimate.exact(differ)
 
 
@@ -287,7 +287,7 @@ def beyond_n_log_n(bench: Bench, way: str) -> Estimate:
     """Hold the work of Algorithm 1 over mn log n, of all people, against that of a tenth."""
     dense, n = bench.top.ratings.dense(), bench.top.ratings.n_users
     if n < 20:
-        raise Untestable(f"{counted(n, 'person', 'people')}: too few to take a tenth of them")
+        raise Untestable(f"{counted(n, 'person', 'people')}: too few for a tenth")
     runs = []
     for seed in bench.seeds:
         order = np.random.default_rng(seed).permutation(n)

@@ -54,11 +54,11 @@ def predictions(bench: Bench) -> Iterator[Table]:
                     *(f"{before[i]:.3f} → {after[i]:.3f}" for i in (1, 2)),
                 ))  # fmt: skip
     head = (
-        "attribute", "k", "nulls", "clipped as one", "people released", "most frequent class",
+        "attribute", "k", "nulls", "clipped group", "people released", "most frequent class",
         "right before (points beyond it)", "right after", "balanced accuracy", "AUC",
     )  # fmt: skip
     if rows:
-        yield Table("How well an attribute is predicted (Fig. 8)", head, tuple(rows))
+        yield Table("Accuracy of predicting an attribute (Fig. 8)", head, tuple(rows))
 
 
 def savings(bench: Bench) -> Table:
@@ -79,9 +79,9 @@ def savings(bench: Bench) -> Table:
         ))  # fmt: skip
     head = (
         "data", "nulls", "ε", "records in the first slab", "cells of all pairs",
-        "cells where a pair is given up early", "cells of slicing", "cells of our tree", "ball",
+        "cells with early stopping", "cells of slicing", "cells of our tree", "ball",
     )  # fmt: skip
-    return Table("What a step on the first attribute cuts, a record", head, tuple(rows))
+    return Table("Cells touched per record after slicing on the first attribute", head, tuple(rows))
 
 
 _ALSO: tuple[tuple[str, str, dict[str, Any], str], ...] = (

@@ -125,7 +125,7 @@ def _eps(bench: Bench, way: str) -> Settings:
 def _shares(*shares: int) -> _At:
     def at(bench: Bench, way: str) -> Settings:
         if (n := bench.workloads[-1].ratings.n_users) < 2 * K:
-            raise Untestable(f"{n:,} people: a tenth of them are too few to be compared")
+            raise Untestable(f"{n:,} people: a tenth is too few to compare")
         return [{"eps": bench.grid.star, "share": share} for share in shares]
 
     return at
@@ -142,7 +142,7 @@ def _ls(bench: Bench, way: str) -> Settings:
 def _where_groups_are(bench: Bench, way: str, at: Settings) -> Settings:
     eps, k = 2 * bench.grid.star, at[0]["k"]
     if bench.cells(reading_of(way, MOST_RATED), eps, bench.seeds[0])["ball"].max() < k:
-        raise Untestable(f"nobody has {k} within ε: neither k nor l makes a difference")
+        raise Untestable(f"no record has {k} within ε: neither k nor l makes a difference")
     return [{"eps": eps, **setting} for setting in at]
 
 
@@ -310,7 +310,7 @@ def distortion_and_means(bench: Bench, way: str) -> Estimate:
         for seed in zip(*both, strict=True)
     ]
     if not all(np.ptp([run[i].mean() for i in run]) for of in both for run in of):
-        raise Untestable("all releases distort alike")
+        raise Untestable("all releases have the same distortion")
     return bench.over(
         runs, lambda mean: float(spearmanr(*(_courses(mean, name) for name in names)).statistic)
     )
@@ -353,7 +353,7 @@ def prediction_moved(bench: Bench, way: str) -> Estimate:
 
     told = [at for at in range(len(bench.attributes)) if auc(at).low > 0.5]
     if not told and _predictions(bench, way):
-        raise Untestable("no attribute is told by the original: AUC is not above one half")
+        raise Untestable("the original predicts no attribute: AUC is not above 0.5")
     return max(map(moved, told), key=lambda found: found.value)
 
 

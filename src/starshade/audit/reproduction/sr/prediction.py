@@ -1,9 +1,9 @@
-"""What ratings tell of a person, before and after anonymization (SR §7.3).
+"""Prediction of a personal attribute from ratings, before and after anonymization (SR §7.3).
 
-Somebody who holds ratings together with a personal attribute of their raters learns from them how
-the two go together, and guesses the attribute of others from their ratings. Here that is naive
-Bayes. As a measure of *utility* the release should let it guess as well as the original does; as
-a measure of *risk* it says that anonymized ratings still tell that much.
+A holder of ratings with a personal attribute of their raters can train a classifier and predict the
+attribute of others from their ratings. Here that is naive Bayes. As a measure of *utility* the
+release should predict as well as the original; as a measure of *risk* it is the prediction that
+anonymized ratings still allow.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _DRAWS = 1000  # of the bootstrap, as in `starshade.stats`
 
 @dataclass(frozen=True)
 class Prediction:
-    """How well an attribute is predicted from the original and from anonymized ratings.
+    """Accuracy of predicting an attribute from original and from anonymized ratings.
 
     Attributes
     ----------
@@ -66,8 +66,8 @@ class Prediction:
         the mean), from the original and from anonymized ratings. A guess by chance has 1 /
         classes and 0.5, however frequent a class is.
     released : float
-        Share of the users who are still there after anonymization; the others are neither
-        learnt from nor predicted.
+        Share of the users left after anonymization; the others are in neither training nor
+        testing.
     seconds : float
     seed : int
     """
@@ -107,12 +107,11 @@ class Prediction:
     def __str__(self) -> str:
         d = self.difference
         return (
-            f"{self.attribute} ({len(self.classes)} classes) is predicted right from the original "
-            f"ratings in {self.original}, from the anonymized ones in {self.anonymized} of cases "
-            f"({100 * d.rate:+.1f} points [{100 * d.low:+.1f}, {100 * d.high:+.1f}]); always "
-            f"guessing the most frequent class is right in {self.majority}. Means of "
-            f"{counted(self.trials, 'trial')}, {counted(self.users, 'user')} to learn from "
-            "and as many to predict; "
+            f"{self.attribute} ({len(self.classes)} classes): predicted correctly from original "
+            f"ratings in {self.original}, from anonymized ones in {self.anonymized} "
+            f"({100 * d.rate:+.1f} points [{100 * d.low:+.1f}, {100 * d.high:+.1f}]); baseline "
+            f"(most frequent class) {self.majority}. Means of {counted(self.trials, 'trial')}, "
+            f"{counted(self.users, 'user')} in training and as many in testing; "
             "intervals over trials."
         )
 
@@ -121,17 +120,17 @@ class Prediction:
             (name, f"{rate.rate:.1%}", f"{rate.low:.1%} to {rate.high:.1%}")
             for name, rate in self._rates()
         ]
-        head = ("guessed right from", "share", "95 % interval")
+        head = ("predicted correctly from", "share", "95 % interval")
         shown = table(head, rows, numbers=(1, 2))
-        return block(f"What ratings tell of {self.attribute}", shown, paragraph(str(self)))
+        return block(f"Predicting {self.attribute} from ratings", shown, paragraph(str(self)))
 
     def plot(self) -> Chart:
-        """Draw how often the attribute is guessed right, before and after."""
+        """Draw the share of correct predictions before and after."""
         return dot_chart(
-            f"What ratings tell of {self.attribute}",
+            f"Predicting {self.attribute} from ratings",
             f"{counted(self.trials, 'trial')} of {counted(self.users, 'user')}",
             [Dot(name, rate.rate, rate.low, rate.high) for name, rate in self._rates()],
-            Axis("guessed right, share of the users", share=True),
+            Axis("predicted correctly, share of users", share=True),
         )
 
     def _rates(self) -> tuple[tuple[str, Rate], ...]:
@@ -174,7 +173,7 @@ class Trials:
         return scores, released / (2 * len(self.halves[0][0]) * len(self.halves))
 
     def predict(self, method: Anonymizer) -> Prediction:
-        """Anonymize, predict, and hold it against the original."""
+        """Anonymize, predict, and compare with the original."""
         started = perf_counter()
         (scores,), released = self.scores(method)
         accuracies, before = scores[:, 0], self.original[:, 0]
@@ -217,7 +216,7 @@ def predict_attribute(
     trials: int = 50,
     rng: Rng = None,
 ) -> Prediction:
-    """Compare what original and anonymized ratings tell of a personal attribute.
+    """Compare the prediction of a personal attribute from original and anonymized ratings.
 
     Parameters
     ----------
@@ -229,7 +228,7 @@ def predict_attribute(
         See `labels_of`.
     trials : int
         At least 1. In each, min(2000, half) of the users to learn from and as many others to
-        predict are drawn anew.
+        predict are drawn.
     rng : int, Generator or None
 
     Raises
@@ -238,7 +237,7 @@ def predict_attribute(
         scikit-learn is absent, the attribute cannot be predicted, fewer than two users, or the
         method refuses.
     UnmetError
-        The method cannot reach what it is asked on a part of the users.
+        The method cannot meet its guarantee on a part of the users.
     """
     return draw_trials(ratings, attribute, edges=edges, trials=trials, rng=rng).predict(method)
 
@@ -258,7 +257,7 @@ def draw_trials(
     labels = labels_of(ratings, attribute, edges)
     size = min(_MOST_USERS, ratings.n_users // 2)
     if size < 1:
-        raise ConfigError("one user: nobody is left to be predicted")
+        raise ConfigError("one user: no user left to predict")
     _check_memory(ratings)
     seed, halves = resolve_seed(rng), []
     for trial in range(int(trials)):

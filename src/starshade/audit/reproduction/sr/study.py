@@ -53,7 +53,7 @@ from starshade.rng import Rng, generator, resolve_seed
 
 @dataclass(frozen=True, kw_only=True)
 class CheckStudy(PaperStudy):
-    """What SR and SQ have in common.
+    """The results that SR and SQ share.
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ class CheckStudy(PaperStudy):
     def __str__(self) -> str:
         left = len(self.skipped)
         return (
-            f"{self.whose} on {self.size}. {self.verdicts} Claims on speed rest on work, in cells "
-            f"touched; seconds depend on the machine. Left out, with the reason: {left}."
+            f"{self.whose} on {self.size}. {self.verdicts} Claims on speed are judged by work "
+            f"(cells touched); seconds depend on the machine. Left out, with reasons: {left}."
         )
 
     def rests_on(self, figure: Figure) -> str:
-        """Say on what a figure rests; the paper's own are pictures that its text lacks."""
+        """Return the amount of data behind a figure; the paper's pictures are lost."""
         if figure.unit == "seconds":
             return f"medians of {counted(self.repeats, 'run')}, from the fastest to the slowest"
         return super().rests_on(figure)
@@ -84,7 +84,7 @@ class CheckStudy(PaperStudy):
         further: Iterable[Figure] = (), grids: Iterable[Table] = (),
         skipped: Iterable[Skipped] = (), **own: Any,
     ) -> Self:  # fmt: skip
-        """Time checks, hold claims against the bench, and put together what both studies have.
+        """Time checks, judge claims, and collect the results that both studies share.
 
         `numbers`: SR's figures of checks that it has, and their numbers in it.
         """
@@ -124,7 +124,7 @@ class Study(CheckStudy):
     trials: int
 
     def rests_on(self, figure: Figure) -> str:
-        """Say on what a figure rests."""
+        """Return the amount of data behind a figure."""
         if figure.number == "8":
             each = max(1, self.trials // self.runs)
             return (
@@ -161,10 +161,10 @@ def reproduce_sr(
         Ids of sensitive items. Empty: the last of the `top` most rated ones (the paper names
         none); of the made-up survey, its sensitive questions.
     top : int
-        The most rated items, looked at under three null rules beside all items, at least 2.
+        Number of most rated items tested under three null rules in addition to all, at least 2.
     attribute : str, optional
-        What Fig 8 predicts. None: gender, else the first attribute with 2 to 25 classes; and the
-        one that the original ratings tell best by AUC.
+        The attribute of Fig 8. None: gender, else the first with 2 to 25 classes; and the one that
+        the original ratings predict best by AUC.
     trials : int
         Of each prediction, at least 1; at least one for each seed.
     repeats : int
@@ -172,13 +172,13 @@ def reproduce_sr(
     runs : int
         Seeds that intervals rest on, at least 1.
     parts : Parts, optional
-        Where what was measured is kept.
+        Storage of finished parts.
     rng : int, Generator or None
 
     Returns
     -------
     Study
-        Figs 3-8, the worked tables, and the paper's claims held against what was measured.
+        Figs 3-8, the worked examples, and verdicts on the paper's claims.
 
     Raises
     ------
@@ -245,7 +245,7 @@ _TRIED = 10  # trials that choose an attribute
 
 
 def _attributes(ratings: Ratings, attribute: str | None, seed: int) -> list[str]:
-    """Return the attribute that is asked for; else gender, and that with the highest AUC."""
+    """Return the given attribute; else gender, and the one with the highest AUC."""
     if attribute is not None:
         return [attribute]
     first = default_attribute(ratings)
@@ -271,7 +271,7 @@ def _times_of(timed: dict[Job, Timed]) -> dict[str, Any]:
 
 
 def _lost(bench: Bench) -> Iterator[Skipped]:
-    """Say which releases and predictions were refused, alike refusals once."""
+    """Return the refused releases and predictions, equal refusals once."""
     two, seed = 2 * bench.grid.star, bench.seeds[0]
     at = dict.fromkeys([*((LOSS_K, eps) for eps in bench.grid.eps), *((k, two) for k in KS)])
     asked = [

@@ -57,14 +57,14 @@ _OF_WAY: dict[str, dict[str, Any]] = {
 
 #: whose work is shown: name, search, what it changes, configuration
 SHOWN: tuple[tuple[str, str, dict[str, Any], str], ...] = (
-    ("every pair, to its end", "pairwise", {}, "as-printed"),
-    ("every pair, given up early", "pairwise", {"early": True}, "ours"),
+    ("every pair, in full", "pairwise", {}, "as-printed"),
+    ("every pair, early stopping", "pairwise", {"early": True}, "ours"),
     ("slicing, pairwise-near groups", "slicing", {}, "as-printed"),
     ("slicing, balls", "slicing", {"cliques": False}, "as-read"),
     ("tree, a word as all its cells", "tree", {}, "ours"),
     # last: Figs 3(a) and 5(a) lack it, and the others keep their colours
-    ("slicing, nobody asks twice", "slicing", {"covered": True},
-     "as-printed, but who is in a group does not ask"),
+    ("slicing, group members skipped", "slicing", {"covered": True},
+     "as-printed, but members of a group are not searched"),
 )  # fmt: skip
 
 

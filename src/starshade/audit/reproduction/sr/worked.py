@@ -41,7 +41,7 @@ def _samples() -> Worked:
     same = [ball for ball in _balls(first, 1) if len(ball) > 1 and _one_rating(first, ball)]
     return Worked(
         "Table 1",
-        "Whom a link finds: alone (Alice), and with others of one sensitive rating (Bob)",
+        "Linked records: alone (Alice), and in a group with one sensitive rating (Bob)",
         ("who", "records"),
         (("alone", "t1"), ("one sensitive rating", "t2, t3")),
         (
@@ -105,10 +105,11 @@ def _verdicts() -> Worked:
     return Worked(
         "Tables 1-3",
         "Whether they are (k, ε) or (k, ε, l)-anonymous",
-        ("data", "asked", "holds"),
+        ("data", "property", "holds"),
         tuple((data, asked, paper) for data, asked, paper, _ in rows),
         tuple((data, asked, told(holds)) for data, asked, _, holds in rows),
-        "Issue 4 alone is sensitive: §4.1 has t4 and t5 near by 5 and 6, which they rate issue 3. "
+        "Issue 4 alone is sensitive: §4.1 calls t4 and t5 near by 5 and 6, their ratings of issue "
+        "3. "
         "Table 2 has a 7 on a six-point scale: read as seven points.",
     )
 
@@ -185,7 +186,7 @@ def _intervals(
         cost = f"{np.abs(moved - column).sum():g}"
         ours.append((f"({start}, {start + eps})", words, cost, "yes" if words in taken else ""))
     if sum(row[3] == "yes" for row in ours) > 1:
-        note += "Two cost the same: which is taken is drawn, and over seeds both are."
+        note += "Two have the same cost: the choice is random, and over seeds both occur."
     head = ("interval", "anonymized", "distortion", "taken")
     return Worked(number, f"({', '.join(map(str, values))}), ε = {eps}", head, paper,
                   tuple(ours), note)  # fmt: skip
