@@ -271,9 +271,7 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
     alone = told(*audit)
     assert "without the private key file it is unknown who was left out" in str(alone)
     assert told(*audit, "--private", receipt)["utility"]["users_deleted"] == made["users_deleted"]
-    assert "same users" in " ".join(
-        call(*audit, "--private", receipt).stdout.split()
-    )
+    assert "same users" in " ".join(call(*audit, "--private", receipt).stdout.split())
     assert "same users" not in " ".join(call(*audit).stdout.split())
     measure = ("measure", ratings_csv, out)
     measured = " ".join(call(*measure, "--private", receipt).stdout.split())

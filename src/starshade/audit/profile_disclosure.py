@@ -136,7 +136,9 @@ class ProfileDisclosure:
                 f"given member did in {percent(links.confidence)} of cases, the overall rate."
             )
         invented = (
-            f", unless it is one of the {percent(links.no_member)} imputed" if links.no_member else ""
+            f", unless it is one of the {percent(links.no_member)} imputed"
+            if links.no_member
+            else ""
         )
         text = (
             f"A filled cell shows that a member of the class rated the item{invented}. A given "

@@ -1,4 +1,4 @@
-"""How results look for a person: a few figures, a paragraph, no markup from data."""
+"""Results for a terminal: figures, paragraphs and tables, no markup from data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def page(*parts: RenderableType | None) -> RenderableType:
-    """Put parts one under the other, a blank line between."""
+    """Put parts below each other, separated by blank lines."""
     from rich.console import Group
     from rich.text import Text
 
@@ -34,12 +34,12 @@ def page(*parts: RenderableType | None) -> RenderableType:
 
 
 def words(text: str, style: str = "") -> RenderableType:
-    """Show a paragraph as it is."""
+    """Show a paragraph."""
     return _text(text, style)
 
 
 def verdict(text: str, good: bool | None, rest: str = "") -> RenderableType:
-    """Show a verdict, green or red; None: it is not decided. What follows it stays as it is."""
+    """Show a verdict in green, red or, if None, yellow, and the rest without colour."""
     from rich.text import Text
 
     colour = {True: "bold green", False: "bold red", None: "bold yellow"}[good]
@@ -52,7 +52,7 @@ _INTERVAL = re.compile(r"\[[-−<]?\s?\d[^\[\]\n]{0,40}\]")
 
 
 def decided(word: str, lines: Iterable[str]) -> RenderableType:
-    """Show an audit's first screen, which begins with the word of its verdict; nothing wraps."""
+    """Show an audit's first screen, which begins with the verdict; nothing wraps."""
     from rich.console import Group
     from rich.text import Text
 
@@ -63,7 +63,7 @@ def decided(word: str, lines: Iterable[str]) -> RenderableType:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Return a text in which no interval goes on in the next line; `unheld` brings it to paper."""
+    """Return a text in which no interval is split at a line end; undo with `unheld`."""
     from rich.text import Text
 
     held = _INTERVAL.sub(lambda interval: interval[0].replace(" ", _HELD), visible(text))
@@ -76,7 +76,7 @@ def unheld(text: str) -> str:
 
 
 def figures(rows: Iterable[Figure | tuple[str, Any]], title: str = "") -> RenderableType:
-    """Show figures, or names and values, in two columns; what there is none of is left out."""
+    """Show figures, or names and values, in two columns; missing values are left out."""
     from rich.padding import Padding
     from rich.table import Table
 
@@ -93,7 +93,7 @@ def figures(rows: Iterable[Figure | tuple[str, Any]], title: str = "") -> Render
 
 
 def command(*words: str) -> RenderableType:
-    """Show a command to be copied: quoted for a shell, never broken into lines."""
+    """Show a command to copy: quoted for a shell, never wrapped."""
     from rich.text import Text
 
     return Text(f"  {visible(shlex.join(words))}", no_wrap=True, overflow="ignore")
@@ -109,9 +109,8 @@ def columns(
 ) -> RenderableType:
     """Show a small table with a head; all columns but the first are aligned by `align`.
 
-    No word is cut. Where there is little room cells go on in the next line, with `names` those in
-    the first column not; columns that have no room then stand in a second table below, each row
-    under its name.
+    No word is cut. In a narrow window cells wrap (with `names` not those of the first column), and
+    columns that do not fit go to a second table below, each row under its name.
     """
     texts = [[_text(cell) for cell in row] for row in rows]
     return _titled(title, _Columns([_text(name) for name in head], texts, align == "right", names))
@@ -119,7 +118,7 @@ def columns(
 
 @dataclass
 class _Columns:
-    """A table that finds out how wide its columns may be when it is drawn."""
+    """A table that fits its columns to the width when it is drawn."""
 
     head: Sequence[Text]
     rows: Sequence[Sequence[Text]]
@@ -218,8 +217,8 @@ def _widest(texts: Iterable[str]) -> int:
 
 
 def judged(claims: Sequence[Judged]) -> RenderableType:
-    """Show the verdicts on a paper's claims, then on ours."""
-    titles = ("Claims of the paper", "Claims of starshade")
+    """Show the claims of a paper and ours, and whether they hold."""
+    titles = ("Claims of the paper", "Our claims about our own methods")
     whose = [[each for each in claims if each.claim.ours is ours] for ours in (False, True)]
     return page(
         *(
@@ -234,7 +233,7 @@ def _judged(each: Judged) -> RenderableType:
     claim = each.claim
     rows = [
         ("holds if", claim.holds_if),
-        ("here", each.found and each.found.text),
+        ("measured", each.found and each.found.text),
         ("verdict", each.verdict),
         ("cause" if each.cause else "reason", each.cause or each.reason or None),
     ]
@@ -242,13 +241,13 @@ def _judged(each: Judged) -> RenderableType:
 
 
 def worked(tables: Sequence[Worked]) -> RenderableType:
-    """Show for each worked example how many cells equal the paper's."""
+    """Show how many cells of each table worked by hand are equal here."""
     rows = [(each.number, f"{each.equal} of {each.cells} cells") for each in tables]
-    return figures(rows, "Worked examples: cells equal to the paper's")
+    return figures(rows, "Tables worked by hand in the paper: equal cells")
 
 
 def explained(paper: Paper) -> RenderableType:
-    """Show a paper's configurations and the criterion of each claim."""
+    """Show the reading of a paper, and the criterion of each of its claims."""
     from starshade.audit.reproduction.configurations import explained as table
 
     choices = table(paper.choices)
@@ -260,15 +259,15 @@ def explained(paper: Paper) -> RenderableType:
 
 
 def _explained(claim: Claim, ways: Sequence[str]) -> RenderableType:
-    about = f"; judged on {claim.about} only" if claim.about else ""
+    about = f"; judged on {claim.about} alone" if claim.about else ""
     whose = " (ours)" if claim.ours else f" (as {claim.same})" if claim.same else ""
     rows = [
         ("holds if", None if claim.lost else f"{claim.holds_if}{about}"),
         ("cannot be tested", claim.lost or None),
-        ("reason", None if claim.lost else claim.why or None),
+        ("why", None if claim.lost else claim.why or None),
         ("decided by", claim.decided or None),
-        ("configuration", claim.configuration),
-        ("changes tried", "; ".join(ways) or None),
+        ("run", claim.configuration),
+        ("if not", "; ".join(f"tried {way}" for way in ways) or None),
     ]
     return _titled(f"{claim.number}{whose}  {claim.place}: {claim.says}", figures(rows))
 
@@ -281,14 +280,14 @@ def _titled(title: str, table: RenderableType) -> RenderableType:
 
 
 _LITERATURE = ("dm", "classes", "smallest_class", "c_avg", "gen_iloss", "distortion")
-_UNKNOWN = "What remains of each rating takes the receipt (--private)."
+_UNKNOWN = "Utility per rating is not measured without the private key file (--private)."
 _BAR = 22  # cells of a bar that is full
 _NAME = 22  # cells of an item's name, at most
 _EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
 def useful(found: Iterable[Figure]) -> Iterator[RenderableType | None]:
-    """Show what remains of the ratings, what else was measured, and what papers compare by."""
+    """Show utility, other measures, and those for comparison with the literature."""
     from starshade.utility.what_remains import WhatRemains
 
     left = {figure.key: figure for figure in found if figure.value is not None}
@@ -296,20 +295,20 @@ def useful(found: Iterable[Figure]) -> Iterator[RenderableType | None]:
     papers = [left.pop(key) for key in _LITERATURE if key in left]
     yield _remains(first) if first else words(_UNKNOWN)
     if left:
-        yield figures(left.values(), title="What else is lost, and shown")
+        yield figures(left.values(), title="Other measures")
     if papers:
         yield figures(papers, title="For comparison with the literature")
 
 
 def _remains(found: list[Figure]) -> RenderableType:
-    """Draw a bar for each share: of the ratings, then what is to be compared."""
+    """Draw a bar for each share of the ratings, then the figures to compare."""
     rows: list[tuple[str, Any]] = []
     for figure in found:
         share = figure.mean if figure.unit == "share" and figure.key != "imputed_share" else None
         rows.append((figure.title, f"{figure.text:>7} {_bar(share)}".rstrip()))
         if figure.key == "utility_left_out":
             rows.append(("", ""))
-    return figures(rows, title="What remains of all the ratings that there were")
+    return figures(rows, title="Utility: ratings recoverable from the release")
 
 
 def _bar(share: float | None) -> str:
@@ -319,7 +318,7 @@ def _bar(share: float | None) -> str:
 
 
 def examples(shown: Mapping[str, Any] | None) -> RenderableType | None:
-    """Show example classes, an item a row, and by which rule they were chosen."""
+    """Show example classes, one row per item, and how they were selected."""
     from rich.console import Group
 
     if shown is None:
@@ -328,7 +327,7 @@ def examples(shown: Mapping[str, Any] | None) -> RenderableType | None:
     heads = [one["head"] for one in classes]
     said = zip(*(one["released"] for one in classes), strict=True)
     rows = [(_short(name), *cells) for name, cells in zip(shown["items"], said, strict=True)]
-    title = "What is published, in a few examples (–: not rated)"
+    title = "Example classes as published (–: not rated)"
     return Group(columns(("item", *heads), rows, title=title), words(shown["rule"]))
 
 
@@ -343,7 +342,7 @@ _LISTED = 100  # candidates shown at most
 
 
 def describe(result: Shown, *, tables: bool = True, text: RenderableType | None = None) -> Any:
-    """Show a result: its paragraph, its figures and, unless they are not wanted, its tables."""
+    """Show a result: its paragraph, its figures and, by default, its tables."""
     found = [figures(result.found)] if any(f.value is not None for f in result.found) else []
     return page(text or words(str(result)), *found, *(_tables(result) if tables else ()))
 
@@ -353,23 +352,20 @@ def _tables(result: Shown) -> list[Any]:
 
 
 def describe_risk(result: RiskResult | None, path: str, listed: int) -> Any:
-    """Show how few facts identify how many users, and where the list is; None: of membership."""
-    first = (
-        "those most often found to be in it" if result is None else "those found by fewest facts"
-    )
+    """Show how few known ratings identify users, and the list; None: of membership."""
+    first = "highest membership risk" if result is None else "fewest known ratings"
     return page(
         None if result is None else describe(result),
         words(
             f"{path}: {counted(listed, 'user')}, {first} "
-            "first. It names people: keep "
-            "it, and the ratings, private. Without those whom you hold back the others stand in a "
-            "smaller crowd, and may stand out in it: attack what is left again."
+            "first. It names users: keep it and the ratings private. If you hold these users back, "
+            "others may stand out: attack the rest again."
         ),
     )
 
 
 def describe_people(result: AuxiliaryResult, *, candidates: bool) -> Any:
-    """Show the answer for each name; also the candidates of few names, or where asked for."""
+    """Show the answer for each name; also the candidates, for few names or on request."""
     listed: list[tuple[str, str, str, str]] = []
     if candidates or len(result.per_name) <= _FEW:
         listed = [row for answer in result.per_name for row in answer.candidate_rows()]
@@ -379,5 +375,5 @@ def describe_people(result: AuxiliaryResult, *, candidates: bool) -> Any:
         columns(result.candidate_head, listed[:_LISTED], title="Candidates", align="left")
         if listed
         else None,
-        words(f"… and {more:,} more candidates: --json has all") if more > 0 else None,
+        words(f"… and {more:,} more candidates (all with --json)") if more > 0 else None,
     )
