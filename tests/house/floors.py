@@ -14,7 +14,7 @@ SRC = Path(__file__).parents[2] / "src" / "starshade"
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"_version", "errors", "naming", "progress"}),  # the ground: everybody stands on it
     frozenset({"files", "markup", "plain", "renamed", "scratch", "setting"}),
-    frozenset({"arguments", "chart", "checksum", "figure", "kernels", "registry", "rng"}),
+    frozenset({"arguments", "chart", "figure", "kernels", "registry", "rng"}),
     frozenset({"budget", "stats"}),  # it loads Numba as the kernels need it
     frozenset({"engine"}),  # it knows no ratings: shards are what a protocol says
     frozenset({"ratings"}),

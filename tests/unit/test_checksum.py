@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.checksum import parse, with_checksum, without_checksum
+from starshade.files.checksum import parse, with_checksum, without_checksum
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

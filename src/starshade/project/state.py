@@ -22,8 +22,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, OutputError
+from starshade.files.checksum import parse, with_checksum, without_checksum
 from starshade.files.side import PROJECT_STATE, read_side
 from starshade.progress import note
 from starshade.project.file import FOLDER

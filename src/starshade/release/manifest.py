@@ -15,8 +15,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from starshade._version import __version__
-from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, ReleaseError
+from starshade.files.checksum import parse, with_checksum, without_checksum
 from starshade.naming import named
 from starshade.ratings.scale import Scale
 from starshade.release import ProfileKind

@@ -20,9 +20,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.checksum import parse
 from starshade.engine.seal import key_for, read_sealed, seal
 from starshade.errors import ConfigError, OutputError, TakenError
+from starshade.files.checksum import parse
 from starshade.files.side import REPRODUCTION, read_side
 from starshade.progress import note
 from starshade.ratings.places.atomic import atomic_file, atomic_folder

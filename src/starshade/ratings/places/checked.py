@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from starshade import budget
-from starshade.checksum import parse
 from starshade.engine.journal import HEADERS
 from starshade.errors import InputError
+from starshade.files.checksum import parse
 from starshade.files.side import STORE_COLUMN, check_side, open_side
 from starshade.ratings.vocabulary import Vocabulary
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from starshade.checksum import Listed, parse, texts_with_checksum, without_checksum
 from starshade.errors import OutputError, ReleaseError
+from starshade.files.checksum import Listed, parse, texts_with_checksum, without_checksum
 from starshade.files.side import KEY_FILE, RELEASE_MANIFEST, open_side, read_side, read_stream
 from starshade.naming import named
 from starshade.progress import note

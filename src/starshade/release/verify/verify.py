@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.checksum import parse, without_checksum
 from starshade.errors import InternalError, ReleaseError
+from starshade.files.checksum import parse, without_checksum
 from starshade.progress import announced
 from starshade.release.band import Band, Exact
 from starshade.release.earlier import release_facts
