@@ -59,7 +59,11 @@ _AUDITED = {
     "tracker": {"mistaken": "wrong", "unasked": "not_queried"},
 }
 _ERASED = {"receipts": "key_files", "receipt": "key_file", "gone": "left_before"}
-_IN_AUDIT = {**_ATTACKED, **{old: new for own in _AUDITED.values() for old, new in own.items()}}
+#: in an audit other objects have classes as well: `_UNDER`
+_IN_AUDIT = {
+    **_ATTACKED,
+    **{old: new for own in _AUDITED.values() for old, new in own.items() if old != "groups"},
+}
 
 #: older key → key, or several, at any depth, by command; "attack padding": of one attack
 RENAMED: Mapping[str, Mapping[str, str | tuple[str, ...]]] = {
@@ -127,7 +131,11 @@ RENAMED: Mapping[str, Mapping[str, str | tuple[str, ...]]] = {
 #: the same for the objects under one key, in every command
 _UNDER: Mapping[str, Mapping[str, str]] = {
     "utility": {"smallest_class": "smallest_class"},
-    "padding": {"groups_tried": "classes_tested"},
+    "homogeneity": {"groups": "classes"},
+    "sensitive": {"groups": "classes"},
+    "link_existence": {"groups": "classes"},
+    "padding": {"groups": "classes", "groups_tried": "classes_tested"},
+    "fake_edges": {"groups": "classes"},
     "checks": {"beside": "other_values", "knew": "knowledge", "before": "initial"},
     "profile_disclosure": {"group_found": "class_linkage"},
 }

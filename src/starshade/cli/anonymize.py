@@ -104,8 +104,9 @@ _VARIED = {"k", "item_support"}
     click.option("--after-private", metavar="FILE", help="Private key file of that release"),
     click.option(
         "--shortfall",
-        type=click.Choice(["dummies", "withhold", "invent"]),
-        metavar="[dummies|withhold]",
+        cls=Named,
+        older={"invent": "dummies"},
+        type=click.Choice(["dummies", "withhold"]),
         default="dummies",
         show_default=True,
         help="With --after, for classes that shrink below k: pad with dummy records, or leave the "
@@ -127,7 +128,7 @@ def anonymize(
     no_key_file: bool,
     after: str | None,
     after_private: str | None,
-    shortfall: Literal["dummies", "withhold", "invent"],
+    shortfall: Literal["dummies", "withhold"],
     engine: dict[str, Any],
     reading: Reading,
     run: Run,
@@ -137,9 +138,6 @@ def anonymize(
     With --policy, k and item support are searched: the first release that passes the policy is
     written. Exit 1 if none passes.
     """
-    if shortfall == "invent":
-        click.echo("--shortfall invent is now called dummies", err=True)
-        shortfall = "dummies"
     policy = deciding["policy"]
     resumed = engine["resume"] and policy is None
     place = ensure_free(out, resumed=resumed)

@@ -291,7 +291,7 @@ def result_of(found: Composed, named: Sequence[Named | None], **more: Any) -> Co
         record_baseline=1 / people,
         per_release=tuple(
             OfRelease(**_figures(its, part.sizes, part.sizes, by, seed))
-            for its, part, by in zip(found.per_release, found.parts, alone, strict=True)
+            for its, part, by in zip(found.each, found.parts, alone, strict=True)
         ),
         **_figures(counts, found.crowds, joint.sizes, together, seed),
         **more,
