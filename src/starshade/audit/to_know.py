@@ -366,7 +366,7 @@ def _pinned(found: Composed) -> str:
     pinned = found.counts.people_certain
     if pinned is None:
         return ""
-    alone = max(each.people_certain or 0 for each in found.per_release)
+    alone = max(each.people_certain or 0 for each in found.each)
     return (
         f" Once the classes are found, a rating can be read for "
         f"{percent(pinned / found.counts.people)} of people, and from one release alone for "

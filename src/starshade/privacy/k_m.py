@@ -275,7 +275,7 @@ class FactCount:
 
 _PEOPLE = Figure(
     "failing_records",
-    "People for whom so few ratings leave fewer than k records",
+    "People with fewer than k records for so few ratings",
     "count",
     True,
     "It holds at 0.",
