@@ -128,11 +128,11 @@ RENAMED: Mapping[str, Mapping[str, str | tuple[str, ...]]] = {
     "run": {**_UTILITY, **_CHECKED, "facts": "notes", "again": "unchanged"},
     "report": {"edition": "audience"},
 }
-#: the same for the objects under one key, in every command
+#: the same below one key, in every command
 _UNDER: Mapping[str, Mapping[str, str]] = {
     "utility": {"smallest_class": "smallest_class"},
     "homogeneity": {"groups": "classes"},
-    "sensitive": {"groups": "classes"},
+    "knowledge": {"wrong": "wrong"},
     "link_existence": {"groups": "classes"},
     "padding": {"groups": "classes", "groups_tried": "classes_tested"},
     "fake_edges": {"groups": "classes"},
@@ -155,15 +155,19 @@ def older_keys(command: str, result: Any) -> Any:
     names = {**RENAMED.get(first, {}), **RENAMED.get(command, {})}
     older = {new: old for old, names_now in names.items() for new in _each(names_now)}
 
-    def renamed(value: Any, under: str) -> Any:
+    def renamed(value: Any, older: Mapping[str, str]) -> Any:
         if isinstance(value, Mapping):
-            own = older | {new: old for old, new in _UNDER.get(under, {}).items()}
-            return {own.get(key, key): renamed(each, key) for key, each in value.items()}
+            return {
+                older.get(key, key): renamed(
+                    each, {**older, **{new: old for old, new in _UNDER.get(key, {}).items()}}
+                )
+                for key, each in value.items()
+            }
         return (
-            [renamed(each, under) for each in value] if isinstance(value, list | tuple) else value
+            [renamed(each, older) for each in value] if isinstance(value, list | tuple) else value
         )
 
-    return renamed(result, "")
+    return renamed(result, older)
 
 
 def newer_names(name: str) -> list[str]:
