@@ -148,7 +148,7 @@ class WhatRemains(Measure[UtilityResult]):
             False,
             "1 − squared error of the release / squared error of item means: 1 is exact, 0 equals "
             "item means, below 0 is worse.",
-            short="improvement_over_item_means",
+            short="improvement",
         ),
         Figure(
             "imputed_share",
