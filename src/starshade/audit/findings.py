@@ -28,8 +28,8 @@ from starshade.release.table import Release
 from starshade.utility.losses import class_sizes
 
 AUDIENCE = (
-    "The release was made to be published.",
-    "The release holds exact personal attributes and is for a query service only.",
+    "Audience: public.",
+    "Audience: a query service only, as the release holds exact personal attributes.",
 )
 NO_NAME = "No released attribute identifies people: most people share their value with others."
 NO_RARE_VALUE = "No attribute value was found that fewer than k people have."

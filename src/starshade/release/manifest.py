@@ -21,7 +21,7 @@ from starshade.naming import named
 from starshade.ratings.scale import Scale
 from starshade.release import ProfileKind
 from starshade.release.band import Band
-from starshade.release.earlier import release_facts
+from starshade.release.folder.earlier import release_facts
 from starshade.setting import Setting, settings_of
 
 FORMAT_VERSION = 4

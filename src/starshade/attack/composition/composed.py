@@ -157,8 +157,8 @@ def _refuse_broken_chain(releases: Sequence[Release]) -> None:
     j = chain_break(releases)
     if j is not None:
         raise ConfigError(
-            f"release {j + 1} of {len(releases)} continues a release that is not listed before it; "
-            "composition needs the whole chain",
+            f"earlier releases: number {j + 1} of {len(releases)} continues a release that is not "
+            "listed before it; composition needs the whole chain",
             advice="Name every release of the chain, the oldest first, each with its private key "
             f"file{aside('earlier')}.",
             setting="earlier",

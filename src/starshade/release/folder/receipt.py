@@ -28,8 +28,8 @@ from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.band import Exact
-from starshade.release.earlier import key_file_facts
 from starshade.release.folder.digest import digest_of_any, ratings_digest
+from starshade.release.folder.earlier import key_file_facts
 from starshade.release.manifest import FORMAT_VERSION, Manifest, refuse_format
 from starshade.release.table import Chain, Link, Private
 

@@ -25,7 +25,7 @@ from starshade.errors import InternalError, ReleaseError
 from starshade.files.checksum import parse, without_checksum
 from starshade.progress import announced
 from starshade.release.band import Band, Exact
-from starshade.release.earlier import release_facts
+from starshade.release.folder.earlier import release_facts
 from starshade.release.verify.claims import (
     PROXIMITY_MODELS,
     VALUE_MODELS,
