@@ -218,7 +218,7 @@ def test_a_page_is_readable(browser: Any, site: Path, path: str, width: int, sch
 def test_the_search_works_without_a_server(browser: Any, site: Path) -> None:
     page = browser.new_page()
     page.goto((site / "index.html").as_uri())
-    page.get_by_role("textbox", name="Search").fill("receipt")
+    page.get_by_role("textbox", name="Search").fill("private key file")
     page.wait_for_selector(".md-search-result__item a", state="attached")
     found = page.locator(".md-search-result__item").all_inner_texts()
     assert any("release format" in text for text in found)
