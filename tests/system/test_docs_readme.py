@@ -1,10 +1,10 @@
-"""``README.md`` names what there is, and its lines on recommenders run."""
+"""``README.md`` is short, quotes what is printed, and its commands and lines run."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,49 +17,31 @@ import starshade as ss
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.ratings.write import write_ratings
-from starshade.utility.registry import PROBED
 from tests.system import pages
 from tests.system.conftest import call
 
 PAGE = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-TABLE = PAGE[PAGE.index("## What is in it") :]
 
 
-def test_the_first_screen_says_how_to_see_and_how_to_test_it() -> None:
-    first = "\n".join(PAGE.splitlines()[:25])
-    (block,) = (text for text in re.findall(r"```console\n(.*?)```", first, re.S) if "make" in text)
-    assert re.findall(r"^\$ make (\w+) +# .*about .*minute", block, re.M) == ["demo", "test"]
+def test_it_is_short_and_begins_with_two_commands() -> None:
+    assert len(PAGE.splitlines()) <= 140
+    block = PAGE[PAGE.index("## Set up") :].split("```console\n")[1].split("```")[0]
+    assert re.findall(r"^\$ (\S+)", block, re.M) == ["python3", ".venv/bin/starshade"]
     targets = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
-    for target in ("demo", "test"):
+    for target in ("demo", "test", "docs"):
+        assert f"`make {target}`" in PAGE
         assert f"\n{target}: " in targets
-    assert "Python ≥ 3.11, make and a network" in first
 
 
-@pytest.mark.parametrize(
-    ("row", "room"), [("attack", "attack"), ("models", "privacy"), ("methods", "anonymize")]
-)
-def test_everything_registered_is_named(row: str, room: str) -> None:
-    (line,) = re.findall(rf"^\| {row} \|.*$", TABLE, re.M)
-    for entry in import_module(f"starshade.{room}.registry").ENTRIES:
-        assert f"`{entry.name}`" in line, entry.name
-
-
-def test_the_measures_of_recommenders_are_named() -> None:
-    for entry in PROBED:
-        assert f"`{entry.name}`" in TABLE, entry.name
-
-
-def test_the_lines_on_recommenders_run() -> None:
-    (block,) = (
-        found
-        for found in re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
-        if "PredictiveAnonymizer" in found
-    )
-    ratings = synthesize(n_users=60, n_items=20, n_ratings=600, rng=0)
-    names: dict[str, Any] = {"ratings": ratings}
-    exec("import starshade as ss\n" + block, names)
-    assert names["profiles"].shape == (len(names["sizes"]), names["release"].classes.n_items)
-    assert int(np.sum(names["sizes"])) <= ratings.n_users
+def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
+    code, read = re.subn(r"^ratings = .*$", "", block, flags=re.M)
+    assert read == 1
+    names: dict[str, Any] = {"ratings": synthesize(n_users=60, n_items=20, n_ratings=600, rng=0)}
+    exec(code, names)
+    assert sum(names["release"].to_scipy()[1]) <= 60
+    assert names["table"].classes.n_items == 10
 
 
 @pytest.mark.real
@@ -68,13 +50,54 @@ def test_what_it_quotes_is_printed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("ratings.csv").symlink_to(ml100k_dir / "u.data")
-    steps = pages.steps("../README.md")
-    commands = [each.command for each in steps if each.command.startswith("starshade")][:2]
-    for command, quoted in zip(
-        commands, re.findall(r"```text\n(.*?)```", PAGE, re.S), strict=False
-    ):
-        result = call(*shlex.split(command)[1:], "--seed", 1)
-        pages.compare(quoted, result.stdout, command)
+    section = PAGE[PAGE.index("## Your own file") :]
+    commands = re.findall(r"^\$ starshade (.*)$", section.split("```")[1], re.M)
+    (quoted,) = re.findall(r"```text\n(.*?)```", section, re.S)
+    assert [command.split()[0] for command in commands] == ["data", "anonymize", "audit"]
+    for command in commands[1:]:
+        result = call(*shlex.split(command), "--seed", 1)
+    pages.compare(quoted, result.stdout, commands[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.real
+@pytest.mark.parametrize(("column", "options"), [(1, ()), (2, ("--items", "top:10"))])
+def test_the_figures_of_its_table_are_measured(
+    column: int, options: tuple[str, ...], ml100k_dir: Path, tmp_path: Path
+) -> None:
+    rows = [
+        [cell.strip() for cell in line.strip("| \n").split("|")]
+        for line in PAGE[: PAGE.index("## Set up")].splitlines()
+        if line.startswith("| ") and not line.startswith("| MovieLens")
+    ]
+    table = {cells[0].split(",")[0].split(" (")[0]: cells[1:][column] for cells in rows}
+    data, out, key = ml100k_dir / "u.data", tmp_path / "release", tmp_path / "key.json"
+    call("anonymize", data, "--k", 5, *options, "--out", out, "--private", key, "--seed", 1)
+    printed = call("audit", data, out, "--private", key, "--seed", 1, "--json").stdout
+    audit = json.loads(printed)
+    checks = {
+        check["name"]: check for check in reversed(audit["checks"]) if check["known"] in (8, None)
+    }
+    utility = audit["utility_round"]
+
+    def percent(value: float) -> str:
+        return f"{100 * value:.1f} %"
+
+    assert table["Re-identification"] == percent(checks["re-identification"]["value"])
+    assert table["Class linkage"] == percent(checks["class-linkage"]["value"])
+    aucs = [cells[1:][column] for cells in rows if cells[0].startswith("Membership inference")]
+    assert aucs == [
+        percent(checks[name]["other_values"]["AUC"]["rate"])
+        for name in ("membership", "membership-all")
+    ]
+    assert table["Inference gain"] == f"{100 * checks['inference']['value']:.1f}"
+    within = utility["recoverable_within_step"]
+    assert table["Ratings recoverable within ±1 step"] == percent(within)
+    read, original = utility["held_out_read"], utility["held_out_original"]
+    shown = f"{read:.3f}" if read < 1 else f"{read:.2f}"
+    assert table["Held-out RMSE"] == f"{shown} ({original:.3f})".replace("0.", ".")
+    assert percent(utility["utility_suppressed"]) in table["Lost"]
+    assert table["Verdict by the policy `partner`"] == audit["verdict"]
 
 
 #: set-up, and the studio's server, which other tests start
@@ -98,7 +121,7 @@ def test_every_command_runs_in_order(
     monkeypatch.chdir(tmp_path)
     prepare(ratings)
     steps = [each for each in pages.steps("../README.md") if not each.command.startswith(ELSEWHERE)]
-    assert len(steps) > 20
+    assert len(steps) > 6
     most_rated = ratings.items[int(np.argmax(ratings.item_support))]
     assert kind == "made up" or most_rated == "50"
     for step in steps:
@@ -112,10 +135,4 @@ def test_every_command_runs_in_order(
 def prepare(ratings: Ratings) -> None:
     """Write the files that README's commands read."""
     write_ratings(ratings, "ratings.csv")
-    write_ratings(ratings.keep_users(np.arange(20)), "public.csv")
-    assert ratings.attributes is not None
-    people = ratings.attributes.rename_columns([n.lower() for n in ratings.attributes.column_names])
-    csv.write_csv(people.add_column(0, "user", pa.array([*ratings.users])), "people.csv")
-    answers = np.random.default_rng(1).integers(1, 6, (60, 20))
-    questions = {f"q{number}": given for number, given in enumerate(answers.T, 1)}
-    csv.write_csv(pa.table({"id": np.arange(60), **questions}), "survey.csv")
+    write_ratings(ratings, "u.data")
