@@ -1,12 +1,11 @@
 """Charts as Vega-Lite specifications: plain data that a notebook or a browser draws.
 
-Nothing is drawn here, and nothing computed: a chart is a dict with its data inside. A notebook
-shows it by itself, as Vega-Lite where it can, else as SVG (with the optional extra
-``starshade[report]``), else as a sentence.
+A chart is a dict with its data inside. A notebook shows it as Vega-Lite where it can, else as SVG
+(with the optional extra ``starshade[report]``), else as a sentence.
 
-Every chart says on what it rests, shows 95 % intervals, and names in words what it shows
-(``description``, which becomes the SVG's accessible name). Colours are told apart by the
-colour-blind too; shapes and dashes repeat what they say.
+Every chart has a subtitle with its basis, 95 % intervals, and a text (``description``, which
+becomes the SVG's accessible name). Its colours suit colour-blind readers; shapes and dashes
+repeat them.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 #: what notebooks call such a specification
 VEGALITE_MIME = "application/vnd.vegalite.v5+json"
 _VERSION = "5.17"
-# Okabe and Ito's palette, told apart by the colour-blind; then two, one of them grey
+# Okabe and Ito's palette, safe for colour-blind readers; then two, one of them grey
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 _COLOURS += ["#882255", "#777777"]
 DISTINCT = len(_COLOURS)  # lines that colours alone tell apart
@@ -47,17 +46,17 @@ class Chart(Spec):
     Parameters
     ----------
     title, subtitle : str
-        What is shown; on what it rests.
+        What is shown; its basis.
     description : str
-        The same in words, with the figures that matter: for those who cannot see the chart.
+        The chart as text, with its main values, for readers who cannot see it.
     body : dict
         The rest of the specification.
 
     Examples
     --------
-    >>> dots = Chart("Two", "made up", "Two points.", {"data": {"values": []}, "mark": "point"})
+    >>> dots = Chart("Two", "an example", "Two points.", {"data": {"values": []}, "mark": "point"})
     >>> str(dots)
-    'Two (made up). Two points.'
+    'Two (an example). Two points.'
     """
 
     def __init__(self, title: str, subtitle: str, description: str, body: Spec) -> None:
@@ -103,13 +102,13 @@ class Chart(Spec):
         return str(self["description"])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Be words where only text can be shown; IPython would print the dict."""
+        """Print the text; IPython would print the dict."""
         printer.text(str(self))
 
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
     ) -> dict[str, Any]:
-        """Offer a notebook what it can show: Vega-Lite, SVG, words."""
+        """Return what a notebook can show: Vega-Lite, SVG, text."""
         shown: dict[str, Any] = {VEGALITE_MIME: dict(self), "text/plain": str(self)}
         if drawable():
             shown["image/svg+xml"] = self.svg()
@@ -123,7 +122,7 @@ def _panel(chart: Chart) -> Spec:
 
 
 def drawable() -> bool:
-    """Tell whether charts can be drawn as SVG here."""
+    """Return whether charts can be drawn as SVG."""
     return find_spec("vl_convert") is not None
 
 
@@ -140,12 +139,12 @@ def svg_of(spec: Spec) -> str:
 
 
 def colours(n: int) -> list[str]:
-    """Return n colours, over again after the eighth."""
+    """Return n colours, repeated after the eighth."""
     return [_COLOURS[i % len(_COLOURS)] for i in range(n)]
 
 
 def encoded(field: str, kind: str = "quantitative", **more: Any) -> Spec:
-    """Return how a field is shown: as a quantity, or as `kind` says."""
+    """Return the encoding of a field."""
     return {"field": field, "type": kind, **more}
 
 

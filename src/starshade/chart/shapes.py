@@ -1,6 +1,6 @@
-"""The three shapes that results are drawn in: figures with intervals, bars, curves.
+"""The three chart types: values with intervals, bars, curves.
 
-Each takes plain data and returns a `Chart` whose description holds the figures themselves.
+Each takes plain data and returns a `Chart` whose description has the values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Axis:
     whole: bool = False  # whole numbers only
 
     def encoding(self, field: str) -> Spec:
-        """Return how a field stands on this axis."""
+        """Return the encoding of a field on this axis."""
         scale: Spec = {"type": "log"} if self.log else {"zero": self.zero}
         if self.share and self.zero:
             scale["domainMin"] = 0
@@ -38,7 +38,7 @@ class Axis:
         return encoded(field, axis=axis, scale=scale)
 
     def text(self, value: float) -> str:
-        """Write a figure."""
+        """Format a value."""
         return f"{value:.1%}" if self.share else f"{value:,.4g}"
 
 
@@ -73,9 +73,9 @@ class Level:
 def dot_chart(
     title: str, subtitle: str, dots: Sequence[Dot], axis: Axis, level: Level | None = None
 ) -> Chart:
-    """Draw figures from top to bottom, each with its interval; what is no number is left out.
+    """Draw values from top to bottom, each with its interval; NaN is left out.
 
-    `level` is a line across, such as what guessing achieves.
+    `level` is a line across, such as a baseline.
     """
     dots = [dot for dot in dots if not math.isnan(dot.value)]
     values = [
@@ -113,7 +113,7 @@ def dot_chart(
 
 
 def bar_chart(title: str, subtitle: str, bars: Sequence[Bar], x: str, axis: Axis) -> Chart:
-    """Draw heights beside each other, in the order given; `x` says what the places are."""
+    """Draw bars in the order given; `x` is the title of the axis."""
     places, series = _distinct(b.place for b in bars), _distinct(b.series for b in bars)
     values = [{"place": b.place, "height": b.height, "series": b.series} for b in bars]
     encoding: Spec = {
@@ -186,7 +186,7 @@ def _across(level: Level | None, side: str, axis: Axis) -> list[Spec]:
     data = {"values": [{"at": level.value, "label": level.label}]}
     place = {side: axis.encoding("at")}
     look: Spec = {"align": "left", "baseline": "bottom", "color": "#555"}
-    # beside the top of a standing line
+    # next to the top of a vertical line
     look |= (
         {"dx": 0, "dy": -4, "fontSize": 10} if side == "x" else {"dx": 4, "dy": -2, "fontSize": 10}
     )

@@ -1,4 +1,4 @@
-"""The studio: a local page to do the whole job, from choosing a file to downloading a release.
+"""The studio: a local web application, from reading ratings to downloading a release.
 
 Two processes and a folder::
 
@@ -26,8 +26,8 @@ without such a row is waste: `sweep` removes it at the next start, and after eve
 not end well. A job that the end of the server cut short is then marked as interrupted, and can be
 asked for again; those that waited go on.
 
-**Nobody stays behind.** The worker ends with the server, also when that is killed: the kernel
-signals it (``PR_SET_PDEATHSIG``), and where there is no such thing the closed socket tells. It
+**No orphans.** The worker ends with the server, also when that is killed: the kernel
+signals it (``PR_SET_PDEATHSIG``), and elsewhere the worker notices the closed socket. It
 offers itself to the kernel as the first to be killed when memory runs out; the server lives on to
 say so. A lock on the folder keeps two studios from working in it.
 """

@@ -1,4 +1,4 @@
-"""How the studio answers: pages, fragments, where to go next, and errors in one shape.
+"""Responses of the studio: pages, fragments, redirects, and errors in one format.
 
 A browser gets an error as a page; a script of ours, which asks for JSON, gets
 ``{"error": {"status", "message", "advice"}}``.
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", DataRow, JobRow)
 
 _MOST_FORM = 256 * 1024  # bytes of a form
-_TITLES = {403: "Not allowed", 404: "Not here", 405: "Not here", 413: "Too large"}
+_TITLES = {403: "Not allowed", 404: "Not found", 405: "Not found", 413: "Too large"}
 _LEAVE = {"Connection": "close"}  # what is too large is not waited for
-_LOST = "It may have been removed, or the address is mistyped. Begin at the first page."
+_LOST = "It may have been removed, or the address is mistyped. Start at the home page."
 
 
 @dataclass(frozen=True)
 class Desk:
-    """What the routes work with."""
+    """The objects that the routes share."""
 
     store: Store
     engine: Engine
@@ -50,19 +50,19 @@ class Desk:
 
 
 def html(request: Request, template: str, page: Any, status: int = 200) -> HTMLResponse:
-    """Answer with a page."""
+    """Respond with a page."""
     return HTMLResponse(rendered(template, page, root_of(request)), status)
 
 
 def root_of(request: Request) -> str:
-    """Return what the path of every address begins with (see `guard`)."""
+    """Return the prefix of every path (see `guard`)."""
     return str(request.scope.get("app_root_path", request.scope.get("root_path", "")))
 
 
 def rendered(template: str, page: Any, root: str = "") -> str:
-    """Return a page as text; whatever is in it is escaped.
+    """Render a page; its texts are escaped.
 
-    `root`: what the path of every address in it begins with.
+    `root`: the prefix of every path in it.
     """
     return _environment(root).get_template(template).render(page=page)
 
@@ -82,11 +82,11 @@ def _environment(root: str) -> Environment:
     return made
 
 
-def go_to(request: Request, place: str, **told: str) -> Response:
-    """Answer that the work was taken on, and where it can be seen; `told`: more for a script."""
+def go_to(request: Request, place: str, **more: str) -> Response:
+    """Redirect to a page; `more`: further fields for a script."""
     location = root_of(request) + place
     if _wants_json(request):
-        return JSONResponse({"location": location, **told})
+        return JSONResponse({"location": location, **more})
     return RedirectResponse(location, 303)
 
 
@@ -96,21 +96,21 @@ def _wants_json(request: Request) -> bool:
 
 
 def refusal(request: Request, status: int, message: str, advice: str) -> Response:
-    """Answer that something is refused, not there, or broken."""
+    """Respond with an error."""
     message, advice = sentence(message), sentence(advice)
     if _wants_json(request):
         error = {"status": status, "message": message, "advice": advice}
         return JSONResponse({"error": error}, status, _LEAVE if status == 413 else None)
-    title = _TITLES.get(status, "This did not work")
+    title = _TITLES.get(status, "Error")
     page = Shown(frame=bare_frame(title), status=status, message=message, advice=advice)
     return html(request, "error.html.j2", page, status)
 
 
 def failure(request: Request, error: Exception) -> Response:
-    """Answer an error; what is our own mistake is said to be one, without its insides."""
+    """Respond to an exception; an internal error is reported without details."""
     if isinstance(error, HTTPException):
         detail = error.detail if isinstance(error.detail, Mapping) else {}
-        lost = "There is nothing at this address, or nothing that can be asked so."
+        lost = "This address does not exist, or does not accept this request."
         message, advice = detail.get("message", lost), detail.get("advice", _LOST)
         return refusal(request, error.status_code, str(message), str(advice))
     if isinstance(error, StarshadeError) and not isinstance(error, InternalError):
@@ -126,7 +126,7 @@ def _status(error: StarshadeError) -> int:
 
 
 def found(look: Callable[[int], Row], number: int) -> Row:
-    """Return a row of the store; one that is not there is no page."""
+    """Return a row of the store; raise 404 if it does not exist."""
     try:
         return look(number)
     except ConfigError as error:
@@ -134,20 +134,22 @@ def found(look: Callable[[int], Row], number: int) -> Row:
 
 
 def missing(message: str, advice: str = "") -> HTTPException:
-    """Return the answer for what is not here."""
+    """Return a 404 error."""
     return HTTPException(404, {"message": message, "advice": advice or _LOST})  # type: ignore[arg-type]
 
 
 async def sent_form(request: Request) -> Sent:
-    """Read a form that was sent (a dependency)."""
+    """Read a submitted form (a dependency)."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
         if len(body) > _MOST_FORM:
-            raise TooLargeError("the form is too large", advice="Shorten what you typed.")
+            raise TooLargeError(
+                "the form is too large", advice="Shorten the text that you entered."
+            )
     wrong = ConfigError(
-        "what was sent is not a form", advice="Go back, reload the page, and try again."
+        "the request is not a form", advice="Go back, reload the page, and try again."
     )
     if body and kind != "application/x-www-form-urlencoded":
         raise wrong

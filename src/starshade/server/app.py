@@ -1,4 +1,4 @@
-"""The studio's application: the guard, the addresses, the errors."""
+"""The studio's application: access control, routes, errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def create_app(store: Store, engine: Engine, *, entrance: Entrance, most_upload: int) -> FastAPI:
-    """Make the application.
+    """Create the application.
 
     `entrance`: requests that come in another way are refused; `most_upload`: bytes of an upload
     at most.
@@ -50,7 +50,7 @@ def _nowhere(request: Request, error: Exception) -> Response:
 
 
 def _gone(request: Request, error: Exception) -> Response:
-    """Answer somebody who has gone while sending: nobody reads it, and it is no mistake of ours."""
+    """Respond to a client that disconnected while sending; this is not a server error."""
     return Response(status_code=400)
 
 

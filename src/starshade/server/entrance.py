@@ -1,4 +1,4 @@
-"""Where the studio is opened, and the secret that lets a browser in."""
+"""The address of the studio, and the token that admits a browser."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class Entrance:
 
     @property
     def host(self) -> str:
-        """Return what ``Host`` must say: browsers leave port 80 out."""
+        """Return the required ``Host`` header: browsers omit port 80."""
         return self.name if self.port == 80 else f"{self.name}:{self.port}"
 
     @property
     def root(self) -> str:
-        """Return what every path begins with."""
+        """Return the prefix of every path."""
         return f"/{self.token}" if self.name == HOST else ""
 
     def address(self, place: str) -> str:
-        """Return the address that lets a browser in and shows the page at `place`."""
+        """Return the address of the page at `place`, with the token."""
         query = "" if self.root else f"?token={self.token}"
         return f"http://{self.host}{self.root}{place}{query}"

@@ -1,4 +1,4 @@
-"""Forms: what can be set, how it is read from what was sent, and what was wrong with it.
+"""Forms: their settings, the values that a browser sends, and the errors in them.
 
 A form is declared as a tuple of `Setting`; `read` turns what a browser sent into values and says
 at which field something is wrong, and `fields` makes its controls, with what was sent in them.
@@ -27,7 +27,7 @@ _WRITTEN = re.compile(
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that can be set."""
+    """A setting, shown as a field."""
 
     name: str  # as it is sent. The control's id is the form's id, a dash, and this.
     label: str
@@ -45,21 +45,21 @@ class Setting:
     # great
     above: bool = False
     below: bool = False
-    allowed: str = "Type something."  # of a text what it must be, in a sentence
+    allowed: str = "Enter a text."  # of a text what it must be, in a sentence
     required: bool = False
     under: str = ""  # of what is rarely needed: the fold that it stands under; empty: the usual
     more: bool = False  # rarely needed: may be folded away (open it if it has an error)
-    # means something only while the form's `chooser` has one of these values; empty: always
+    # applies only while the form's `chooser` has one of these values; empty: always
     only_for: tuple[str, ...] = ()
     listed: bool = False  # a ``choice`` in a list that opens, however few there are
-    suggestions: tuple[str, ...] = ()  # values to offer beside free input (a datalist)
+    suggestions: tuple[str, ...] = ()  # values offered with free input (a datalist)
     # `value`, `error`: what was sent, and what is wrong with it
     value: str = ""
     error: str = ""
 
 
 def prefilled(settings: Sequence[Setting], given: Sent) -> dict[str, list[str]]:
-    """Return what stands in the controls at first: the defaults, or what an address asks for."""
+    """Return the initial values of the fields: the defaults, or those of an address."""
     start = {
         s.name: list((s.default,) if isinstance(s.default, str) else s.default) for s in settings
     }
@@ -69,10 +69,10 @@ def prefilled(settings: Sequence[Setting], given: Sent) -> dict[str, list[str]]:
 def read(
     settings: Sequence[Setting], sent: Sent, chooser: str = ""
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the values that were sent, and what is wrong, by name.
+    """Return the values that were sent, and the errors, by name.
 
     Values are int, float, str, bool, or a tuple of str; None where nothing was sent. A setting
-    that means nothing beside the chosen value of `chooser` is left out.
+    that does not apply to the chosen value of `chooser` is left out.
     """
     chosen = (sent.get(chooser) or [""])[0]
     values: dict[str, Any] = {}
@@ -90,7 +90,7 @@ def read(
 def fields(
     settings: Sequence[Setting], sent: Sent, errors: Mapping[str, str] | None = None
 ) -> tuple[Setting, ...]:
-    """Return the settings with what was sent in them and what is wrong with it."""
+    """Return the settings with the sent values and their errors."""
     made = []
     for setting in settings:
         values = sent.get(setting.name) or []
@@ -112,17 +112,17 @@ def _value(setting: Setting, sent: Sequence[str]) -> Any:
     if setting.kind == "choices":
         return _several(setting, sent)
     if len(sent) > 1:
-        raise ConfigError(f"This was sent {len(sent)} times, and once is meant. Send it once.")
+        raise ConfigError(f"This value was sent {len(sent)} times. Send it once.")
     text = sent[0].strip() if sent else ""
     if len(text) > _LONGEST:
-        raise ConfigError(f"That is too long: at most {_LONGEST:,} characters.")
+        raise ConfigError(f"This text is too long: at most {_LONGEST:,} characters.")
     if not text:
         if setting.required:
-            raise ConfigError(f"Nothing is given here. {_wanted(setting)}")
+            raise ConfigError(f"A value is required. {_wanted(setting)}")
         return None
     if setting.kind == "text":
         if "\0" in text:
-            raise ConfigError("There is a character in it that no name can have.")
+            raise ConfigError("This text contains a null character. Remove it.")
         return text
     if setting.kind == "choice":
         return _one(setting, text)
@@ -131,7 +131,7 @@ def _value(setting: Setting, sent: Sequence[str]) -> Any:
 
 def _one(setting: Setting, text: str) -> str:
     if text not in {c.value for c in setting.choices}:
-        raise ConfigError(f"{_quoted(text)} is not offered here. {_wanted(setting)}")
+        raise ConfigError(f"{_quoted(text)} is not one of the choices. {_wanted(setting)}")
     return text
 
 
@@ -184,7 +184,7 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of the values to choose from."""
+    """A choice of a setting."""
 
     value: str
     label: str

@@ -1,4 +1,4 @@
-"""Who may talk to the studio: a browser on this machine that was given the address.
+"""Access control of the studio: only a browser on this machine with the address.
 
 The studio shows personal data and runs work, and any web page that is open in the same browser can
 send requests to this machine. Cookies ignore ports: a cookie of 127.0.0.1 is sent to every program
@@ -17,8 +17,8 @@ browsers resolve to this machine, and nothing is answered before these hold:
 Where the name does not open, the studio is served at 127.0.0.1 (``--plain-host``), without a
 cookie: every path begins with the token, as the ASGI ``root_path``, so links and forms have it too.
 
-In both ways style sheets and scripts, which say nothing about anybody, are open to all: refusals
-are to be readable. Every answer tells the browser to load nothing from elsewhere, to run no script
+In both ways style sheets and scripts, which contain no data, are open to all, so that refusals
+are readable. Every answer tells the browser to load nothing from elsewhere, to run no script
 that is written into a page, to show the page in no foreign frame, to keep nothing, and to send no
 ``Referer`` to other origins, of which another port is one.
 
@@ -62,10 +62,10 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 COOKIE = "starshade-studio"
-_FRESH = "Open the address that was printed where the studio was started."
-_OTHERWISE = "If the browser cannot open it, start the studio again with --plain-host."
-_NO_TOKEN = "This address does not hold this studio's token; each start draws a new one."
-_NO_COOKIE = "This page needs the studio's token, and the browser did not send it."
+_FRESH = "Open the address that the studio printed in its terminal."
+_OTHERWISE = "If the browser cannot open it, restart the studio with --plain-host."
+_NO_TOKEN = "This address does not contain the studio's token. Each start creates a new one."
+_NO_COOKIE = "The browser did not send the studio's token, which this page requires."
 _WELCOME = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>starshade studio</title>
 <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
@@ -75,7 +75,7 @@ _WELCOME = """<!DOCTYPE html>
 
 
 def guard(app: ASGIApp, *, entrance: Entrance, refuse: Refuse) -> ASGIApp:
-    """Let through to `app` what may pass; all else is answered by `refuse`."""
+    """Pass allowed requests to `app`; answer others by `refuse`."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -144,7 +144,7 @@ def _foreign(request: Request, entrance: Entrance) -> tuple[str, str] | None:
     """Say why a request is for another host or from another page, and what to do; None: neither."""
     if [value.lower() for value in request.headers.getlist("host")] != [entrance.host]:
         return (
-            "The studio does not answer under this name.",
+            "The studio does not answer to this host name.",
             _FRESH if entrance.root else f"{_FRESH} {_OTHERWISE}",
         )
     own = f"http://{entrance.host}"
@@ -153,7 +153,7 @@ def _foreign(request: Request, entrance: Entrance) -> tuple[str, str] | None:
         other and request.method != "GET"
     ):
         return (
-            "This request was sent by another web page, and is refused.",
+            "Refused: another web page sent this request.",
             "If you did not send it, close that page. " + _FRESH,
         )
     return None

@@ -1,4 +1,4 @@
-"""What jobs found, in figures and words; nothing is computed that the worker did not say."""
+"""Outcomes of jobs as texts and figures, from the results of the worker."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from starshade.server.parts import Chart, Figure, Outcome, Point, sentence, with
 
 Result = Mapping[str, Any]
 
-_NO_LIMIT = "no limit"
+_NO_LIMIT = "none"
 _FOUND = (
-    "“Found” is how often somebody who knows the facts, and must point at one record, points at "
-    "the right one. 1/k is the most that a release with this k allows; the records of interval and "
-    "suppress are near each other, not equal, and have no such limit."
+    "Re-identification: share of targets whose record the adversary names correctly. A release "
+    "with k allows at most 1/k. Records of interval and suppress are similar, not equal, and have "
+    "no such bound."
 )
 
 
 def outcome_of(job: JobRow) -> Outcome | None:
-    """Say what a job found; None while it is not done."""
+    """Return the outcome of a job; None until it is done."""
     if job.state != "done" or job.result is None:
         return None
     if job.kind == "compare":
@@ -34,7 +34,7 @@ def outcome_of(job: JobRow) -> Outcome | None:
 
 
 def summary_of(job: JobRow) -> str:
-    """Say in a line what came of a job; empty while there is nothing to say."""
+    """Return the outcome of a job in one line; empty until it ends."""
     if job.state == "failed":
         return sentence(without_paths(job.error or ""))
     if job.state != "done" or job.result is None:
@@ -42,11 +42,11 @@ def summary_of(job: JobRow) -> str:
     result = job.result
     if job.kind == "attack":
         tried = result.get("targets")
-        of = "the people" if tried is None else f"{counted(tried, 'person', 'people')} attacked"
-        return f"{percent(top1_of(result))} found, of {of}"
+        of = "targets" if tried is None else counted(tried, "target")
+        return f"Re-identification {percent(top1_of(result))} of {of}"
     if job.kind == "compare":
         best = [row for row in result.get("rows", ()) if row.get("frontier")]
-        return f"{counted(len(best), 'release')} on the frontier"
+        return counted(len(best), "Pareto-optimal release")
     if job.kind == "release":
         word = (result.get("verdict") or {}).get("word")
         return str(word or ("PASS" if result.get("passed") else "FAIL"))
@@ -73,30 +73,29 @@ def _compare(job: JobRow, result: Result) -> Outcome:
     knows = facts_known({"known": result.get("known"), "dates": False})
     if best:
         headline = (
-            f"{counted(len(best), 'release')} of {len(rows)} {'is' if len(best) == 1 else 'are'} "
-            "beaten by no other: choose among these."
+            f"{len(best)} of {counted(len(rows), 'release')} "
+            f"{'is' if len(best) == 1 else 'are'} Pareto-optimal."
         )
     else:
-        headline = "No release could be made at these settings."
+        headline = "No release was possible with these settings."
     return Outcome(
         headline=headline,
         text=str(result.get("text") or ""),
         figures=(
             Figure(
-                "Found in the ratings as they are",
+                "Re-identification in the original ratings",
                 percent(original.get("expected_top1")),
-                f"Before any release, by somebody who knows {knows}: what the releases are to be "
-                "held against.",
+                f"Initial risk, for an adversary who knows {knows}.",
                 original.get("expected_top1"),
             ),
         ),
         chart=_frontier(result.get("chart"), points),
         points=tuple(points),
         attacker=knows,
-        reading_help=f"The attacker of every release knows {knows}. Somebody who knows more finds "
-        f"more. {_FOUND} Left in the chart loses less, low gives less away. A release is on "
-        "the frontier when no other one is as good in everything and better in something. "
-        "Losses of different kinds are in different panels and cannot be compared.",
+        reading_help=f"The adversary knows {knows}; more knowledge means more risk. {_FOUND} In "
+        "the chart, left is less loss, low is less risk. A release is Pareto-optimal if no other "
+        "is as good in everything and better in something. Losses of different kinds are in "
+        "separate panels and cannot be compared.",
     )
 
 
@@ -130,10 +129,10 @@ def _frontier(spec: Any, points: list[Point]) -> Chart | None:
     _link(linked, {(p.name.partition(" (k = ")[0], p.k): p.href for p in made})
     best = ", ".join(point.name for point in made if point.best)
     return Chart(
-        title="What methods lose, and what an attack still finds",
+        title="Loss and residual risk",
         spec=linked,
-        text=f"On the frontier: {best}. Every point's figures are in the table, with a link to "
-        "make that release.",
+        text=f"Pareto-optimal: {best}. The table has the values of each point and a link to its "
+        "form.",
     )
 
 
@@ -158,36 +157,33 @@ def _release(result: Result) -> Outcome:
 
 
 def attack_outcome(result: Result) -> Outcome:
-    """Say what an attack found."""
+    """Return the outcome of an attack."""
     success, records = top1_of(result), result.get("records") or 0
     figures = sorted(result.get("figures") or (), key=lambda figure: figure["unit"] != "share")
-    first, *rest = [*map(Figure.of, figures)] or [
-        Figure("Right when it must answer", percent(success))
-    ]
+    first, *rest = [*map(Figure.of, figures)] or [Figure("Best guess correct", percent(success))]
     guess = Figure(
-        "Guessing without the data",
+        "Baseline (guessing)",
         "not known" if not records else f"1 in {records:,}",
-        "What somebody achieves who knows nothing.",
+        "Success without any knowledge.",
         1 / records if records else None,
     )
     headline = (
-        f"Somebody who knows {facts_known(result.get('knowledge') or {})} finds the right record "
-        f"in {percent(success)} of the cases{_attacked(result)}."
+        f"An adversary who knows {facts_known(result.get('knowledge') or {})} re-identifies "
+        f"{percent(success)} of {_attacked(result)}."
     )
     chart = result.get("chart")
     return Outcome(
         headline=headline,
         text=str(result.get("text") or ""),
         figures=(first, guess, *rest),
-        chart=chart and Chart("What the attack found", chart, f"{headline} The figures are below."),
-        reading_help=f"{_rests_on(result)} The range in brackets is where the figure of many such "
-        "people lies, in 19 of 20 cases. An attacker who knows more, or other things, may find "
-        "more.",
+        chart=chart and Chart("Result of the attack", chart, f"{headline} The values are below."),
+        reading_help=f"{_rests_on(result)} Brackets hold 95 % confidence intervals. An adversary "
+        "with more or other knowledge may re-identify more.",
     )
 
 
 def facts_known(knowledge: Mapping[str, Any]) -> str:
-    """Say what an attacker knows (fields of `Knowledge`), after “somebody who knows”.
+    """Return what an adversary knows (fields of `Knowledge`), after “an adversary who knows”.
 
     Examples
     --------
@@ -214,39 +210,38 @@ def facts_known(knowledge: Mapping[str, Any]) -> str:
 
 
 def top1_of(result: Result) -> float | None:
-    """Return how often the attacker who must answer is right."""
+    """Return the rate of correct best guesses."""
     rate = result.get("expected_top1")
     value = rate.get("rate") if isinstance(rate, Mapping) else rate
     return None if value is None else float(value)
 
 
 def _attacked(result: Result) -> str:
-    """Say of whom the figure is, and of whom it says nothing."""
+    """Return the targets, and the people who are ineligible."""
     tried, left_out = result.get("targets"), result.get("ineligible")
     if tried is None or left_out is None:
-        return ""
+        return "targets"
     able = max((result.get("records") or 0) - left_out, tried)
     drawn = f"{tried:,} drawn from the " if tried < able else "the "
     if not left_out:
-        return f", among {drawn if tried < able else 'all '}{counted(able, 'person', 'people')}"
+        return f"{drawn if tried < able else 'all '}{counted(able, 'person', 'people')}"
     enough, fewer = _enough(result.get("knowledge") or {})
     return (
-        f", among {drawn}{counted(able, 'person', 'people')} {enough}; {left_out:,} "
-        f"{'has' if left_out == 1 else 'have'} {fewer} and "
-        f"{'was' if left_out == 1 else 'were'} not tried"
+        f"{drawn}{counted(able, 'person', 'people')} {enough}; {left_out:,} with {fewer} "
+        f"{'is' if left_out == 1 else 'are'} ineligible"
     )
 
 
 def _enough(knowledge: Mapping[str, Any]) -> tuple[str, str]:
     if knowledge.get("wrong") and knowledge.get("wrong_kind") == "item":  # unrated ones are needed
-        return "of whom so much can be known", "too few ratings, or too many,"
+        return "with enough ratings and unrated items", "too few of either"
     outside = knowledge.get("outside_top") or 0
     rare = f" outside the {counted(outside, 'most rated item')}" if outside else ""
-    return f"with {counted(knowledge.get('known') or 0, 'rating')} or more{rare}", "fewer"
+    return f"with at least {counted(knowledge.get('known') or 0, 'rating')}{rare}", "fewer"
 
 
 def _rests_on(result: Result) -> str:
     tried, left_out = result.get("targets") or 0, result.get("ineligible") or 0
     if tried < (result.get("records") or 0) - left_out:
-        return "The people were drawn at random, and so were the facts known of each."
-    return "Everybody of whom so much can be known was tried; the facts were drawn at random."
+        return "The targets and their known ratings were drawn at random."
+    return "All eligible people were attacked; their known ratings were drawn at random."

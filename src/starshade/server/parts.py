@@ -1,4 +1,4 @@
-"""What several pages have: figures, tables, pictures, and what to do next."""
+"""Parts of several pages: figures, tables, charts, and next steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from starshade.report.page import ends
 
 @dataclass(frozen=True)
 class Link:
-    """Somewhere to go."""
+    """A link."""
 
     text: str
     href: str
@@ -24,7 +24,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Next:
-    """What to do now, and why."""
+    """A next step, and its reason."""
 
     why: str  # one or two sentences
     link: Link  # what to press
@@ -33,7 +33,7 @@ class Next:
 
 @dataclass(frozen=True)
 class Figure:
-    """One number that is said in words."""
+    """One value as text."""
 
     label: str  # of what
     value: str  # written out, e.g. ``98.2 %``, with its interval where there is one
@@ -42,27 +42,27 @@ class Figure:
 
     @classmethod
     def of(cls, figure: Mapping[str, Any]) -> Figure:
-        """Show what `starshade.figure.Figure.to_dict` says."""
+        """Return the text of a `starshade.figure.Figure` from its dict."""
         share = figure["value"] if figure["unit"] == "share" else None
         return cls(figure["title"], figure["text"], figure["meaning"], share)
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture and what it says to somebody who does not see it."""
+    """A chart, with a text that describes it."""
 
     title: str
     # Vega-Lite, with its data in it. Of a frontier chart every datum has ``href``, the address of
     # the form for that release (see `Point`).
     spec: dict[str, Any]
     text: str  # the picture in a sentence or two
-    # the picture's numbers; None where they stand beside it (`Outcome.points`)
+    # the picture's numbers; None where `Outcome.points` has them
     table: Table | None = None
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a report, drawn by the worker; it names itself to who does not see it."""
+    """A picture of a report, drawn by the worker, with an accessible name inside."""
 
     title: str
     text: str  # in a sentence or two; of one that is not there: how to get it
@@ -72,7 +72,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Point:
-    """One release that was tried in a comparison; never kept."""
+    """A tested release of a comparison; never kept."""
 
     name: str  # ``k-likeness (k = 5)``
     method: str
@@ -80,34 +80,34 @@ class Point:
     # `loss`, `success`: formatted; empty where refused
     loss: str
     success: str
-    loss_kind: str  # what `loss` measures, in words; only losses of one kind can be compared
-    best: bool  # on the frontier: no other one of its kind is better in everything
-    limit: str  # 1/k, beside which `success` is read, or that there is none; empty where refused
+    loss_kind: str  # what `loss` measures; only losses of one kind can be compared
+    best: bool  # Pareto-optimal
+    limit: str  # 1/k, the bound of `success`, or that there is none; empty where refused
     href: str  # the form that makes it; empty where refused
     refused: str  # why there is none; empty otherwise
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a job found."""
+    """The outcome of a job."""
 
     headline: str  # the one thing to know
     text: str  # the result's own paragraph; may be empty
     figures: tuple[Figure, ...] = ()
     chart: Chart | None = None
     points: tuple[Point, ...] = ()  # of a comparison: the frontier first
-    # what the attacker of all `points` knows, after “somebody who knows”; empty without any
+    # what the adversary of all `points` knows, after “an adversary who knows”; may be empty
     attacker: str = ""
     reading_help: str = ""  # how to read these figures; may be empty
 
 
-#: where uploads lie: nobody brought a file under this name
+#: where uploads are: not the name under which a user knows the file
 _INSIDE = re.compile(r"(?:/[^\s:]*)?/uploads/[0-9]+/(?:(?:users|item_names)/)?")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def interval(rate: Any) -> str:
-    """Write a rate (``{"rate", "low", "high"}``, or None) with its interval.
+    """Format a rate (``{"rate", "low", "high"}``, or None) with its interval.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def interval(rate: Any) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write how long, to one unit.
+    """Format a duration.
 
     Examples
     --------
@@ -141,12 +141,12 @@ def duration(seconds: float) -> str:
 
 
 def iso(moment: float) -> str:
-    """Write a moment (seconds since 1970) in ISO 8601, UTC."""
+    """Format a time (seconds since 1970) in ISO 8601, UTC."""
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
 
 
 def ago(moment: float, now: float | None = None) -> str:
-    """Write how long ago a moment was.
+    """Format the time since a moment.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def ago(moment: float, now: float | None = None) -> str:
 
 
 def sentence(text: str) -> str:
-    """Begin with a capital letter and end with a stop.
+    """Return a text with a capital letter and a full stop.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def sentence(text: str) -> str:
 
 
 def without_paths(text: str, files: Mapping[str, str] | None = None) -> str:
-    """Call files as their reader does.
+    """Replace paths in a text by the names that the user knows.
 
     `files`: path → the name by which the page calls the file.
 

@@ -1,4 +1,4 @@
-"""Where requests go: data, jobs and their progress, releases."""
+"""The routes: data, jobs and their progress, releases."""
 
 from __future__ import annotations
 
@@ -130,12 +130,12 @@ def data_routes(desk: Desk) -> APIRouter:
     def work(request: Request, data_id: Id, what: str, sent: Given) -> Response:
         data = found(store.data, data_id)
         if what not in FORMS or (what == "mapping" and data.kind == "synthetic"):
-            raise missing("there is nothing at this address")
+            raise missing("this address does not exist")
         asking, facts = FORMS[what], facts_with_rows(store, data, options_of(store, data))
         settings, errors = job_settings(asking, facts, sent)
-        error = "" if what == "mapping" or data.facts else "These data were not read yet."
+        error = "" if what == "mapping" or data.facts else "These data are not read yet."
         if what != "mapping" and undecided(facts):
-            error = "Say first which rating counts where somebody rated an item twice."
+            error = "First choose which rating counts where a person rated an item twice."
         if errors or error:
             refused = as_sent(asking, f"/data/{data_id}/{what}", facts, sent, errors, error=error)
             return html(request, "data.html.j2", page_of(data, refused={what: refused}), 422)
@@ -149,7 +149,7 @@ _asking = threading.Lock()  # of two requests at once the second sees what the f
 
 
 def start_job(desk: Desk, kind: JobKind, data_id: int, settings: Mapping[str, Any]) -> JobRow:
-    """Ask for work; what is asked for already, by a second click or tab, is asked for once."""
+    """Start a job; an equal job that waits or runs is returned instead."""
     with _asking:
         for job in desk.store.jobs(data_id, kinds=(kind,), states=("queued", "running")):
             if job.settings == dict(settings):
@@ -172,7 +172,7 @@ def bring_path(desk: Desk, options: Mapping[str, Any]) -> str:
 
 def _make_up(desk: Desk, options: Mapping[str, Any]) -> str:
     like = options["like"]
-    return _bring(desk, "synthetic", f"Made up like {like}", like, options)
+    return _bring(desk, "synthetic", f"Synthetic {like}", like, options)
 
 
 def _bring(desk: Desk, kind: DataKind, name: str, source: str, options: Mapping[str, Any]) -> str:
@@ -182,7 +182,7 @@ def _bring(desk: Desk, kind: DataKind, name: str, source: str, options: Mapping[
 
 
 def begin(desk: Desk, data: DataRow) -> None:
-    """Read what was brought, if nothing has to be asked first."""
+    """Start reading, if the columns are complete."""
     options = options_of(desk.store, data) | desk.store.beside(data.id)
     looked = first_rows(desk.store, data, options)
     if looked is None or looked.complete or options.get("wide"):
@@ -195,7 +195,7 @@ def _length(request: Request) -> int | None:
 
 
 def style_routes(desk: Desk) -> APIRouter:
-    """Return the route of the style of the pictures that come from a report."""
+    """Return the route of the style sheet of report pictures."""
     router = APIRouter()
 
     @router.get("/pictures.css")
@@ -243,8 +243,8 @@ def job_routes(desk: Desk) -> APIRouter:
         job = found(store.job, job_id)
         if not job.ended:
             return go_to(request, f"/jobs/{job_id}")
-        anew = start_job(desk, job.kind, job.data_id, job.settings)
-        return go_to(request, f"/data/{job.data_id}" if job.kind == "read" else f"/jobs/{anew.id}")
+        new = start_job(desk, job.kind, job.data_id, job.settings)
+        return go_to(request, f"/data/{job.data_id}" if job.kind == "read" else f"/jobs/{new.id}")
 
     return router
 
@@ -270,9 +270,9 @@ def release_routes(desk: Desk) -> APIRouter:
 
     @router.get("/report")
     def report(
-        job_id: Id, edition: Annotated[Literal["internal", "public"], Query()] = "internal"
+        job_id: Id, audience: Annotated[Literal["internal", "public"], Query()] = "internal"
     ) -> Response:
-        name = "report-public.html" if edition == "public" else "report.html"
+        name = "report-public.html" if audience == "public" else "report.html"
         headers = {"Content-Security-Policy": REPORT_POLICY}
         return FileResponse(there(job_id, name), media_type="text/html", headers=headers)
 
@@ -283,9 +283,9 @@ def release_routes(desk: Desk) -> APIRouter:
             there(job_id, "release.zip"), media_type="application/zip", filename=name
         )
 
-    @router.get("/receipt")
-    def receipt(job_id: Id) -> Response:
-        name = f"starshade-receipt-{job_id}-keep-secret.json"
+    @router.get("/key")
+    def key_file(job_id: Id) -> Response:
+        name = f"starshade-key-{job_id}-keep-secret.json"
         return FileResponse(
             there(job_id, "receipt.json"), media_type="application/json", filename=name
         )
@@ -294,10 +294,13 @@ def release_routes(desk: Desk) -> APIRouter:
     def project(job_id: Id) -> Response:
         job = found(store.job, job_id)
         if job.kind != "release":
-            raise missing("this is no release", "Its page lies elsewhere: see the list of jobs.")
+            raise missing("this job is not a release", "See the list of jobs.")
         text = project_of(store, store.data(job.data_id), job)
         if not text:
-            raise missing("there is no project file for this release", "Its ratings have no file.")
+            raise missing(
+                "there is no project file for this release",
+                "It needs ratings from a file on this machine, and no held-out ratings.",
+            )
         headers = {"Content-Disposition": 'attachment; filename="starshade.toml"'}
         return Response(text, media_type="application/toml", headers=headers)
 
@@ -307,8 +310,8 @@ def release_routes(desk: Desk) -> APIRouter:
         file = store.places.release(job_id) / name
         if job.kind != "release" or job.state != "done" or not file.is_file():
             raise missing(
-                "this file is not here",
-                "The release was not finished, or its folder was changed. Make it again.",
+                "this file does not exist",
+                "The release is not finished, or its folder was changed. Make the release again.",
             )
         return file
 
@@ -320,7 +323,7 @@ _QUIET = 15.0  # seconds after which a sign of life is sent
 
 
 def event(name: str, data: str) -> str:
-    r"""Write one event.
+    r"""Format one event.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The studio's one door: open it, serve it until it is told to stop, close it."""
+"""Start and serve the studio until it is stopped."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _WAY_IN = """<!DOCTYPE html>
 
 @dataclass(frozen=True)
 class Opened:
-    """A studio that is ready."""
+    """A running studio."""
 
     address: str  # what to open in a browser; it holds the token, so it is a secret
     port: int
@@ -59,10 +59,10 @@ def open_studio(
 ) -> None:
     """Serve the studio on this machine until it is interrupted.
 
-    The folder `work` is made if it does not exist; `ratings`: a file to begin with; port
+    The folder `work` is made if it does not exist; `ratings`: the first data set; port
     None: 8321, or any that is free; `plain_host`: serve 127.0.0.1, with the token in every
-    address, in place of a name in ``.localhost`` and a cookie; `most_upload`: bytes; `tell` hears
-    when the studio is ready.
+    address, in place of a name in ``.localhost`` and a cookie; `most_upload`: bytes; `tell` is
+    called when the studio is ready.
     """
     _ensure_installed()
     from starshade.server.app import create_app
@@ -105,7 +105,7 @@ def _existing(ratings: str) -> str:
     path = str(Path(os.path.expanduser(ratings)).absolute())
     if not os.path.exists(path):
         raise ConfigError(
-            f"{hidden(ratings)}: there is no such file or folder",
+            f"{hidden(ratings)}: no such file or folder",
             advice="Give the path of your ratings.",
         )
     return path

@@ -1,4 +1,4 @@
-"""What a job was asked for, checked: every name is known, every value of its kind."""
+"""Validation of job settings: known names, values of the right type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starshade.setting import settings_of
 
 
 def built(cls: Any, what: str, values: Mapping[str, Any], **given: Any) -> Any:
-    """Make an attack, a method or knowledge; what was not set has its own default.
+    """Build an attack, a method or knowledge from settings.
 
     `what`: as messages call it, "the attack scoreboard"; `values`: as JSON has them; `given`: what
     is made in another way and is not among `values`.
@@ -21,7 +21,7 @@ def built(cls: Any, what: str, values: Mapping[str, Any], **given: Any) -> Any:
     _refuse_unknown(what, values, [setting.name for setting in own])
     for setting in own:
         if setting.default is MISSING and setting.name not in values:
-            advice = f"{setting.usual} is usual." if setting.usual else "Say what it is to be."
+            advice = f"Typical: {setting.usual}." if setting.usual else "Give a value."
             raise ConfigError(
                 f"{what}: {setting.name} is missing", advice=advice, setting=setting.name
             )
@@ -29,7 +29,7 @@ def built(cls: Any, what: str, values: Mapping[str, Any], **given: Any) -> Any:
 
 
 def checked(what: str, values: Mapping[str, Any], hints: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values in their types.
+    """Return the values, converted to their types.
 
     `what`: as messages call the whole; `hints`: the allowed names, with their types.
     """
@@ -40,7 +40,7 @@ def checked(what: str, values: Mapping[str, Any], hints: Mapping[str, Any]) -> d
 def _refuse_unknown(what: str, values: Any, names: Collection[str]) -> None:
     allowed = f"It has {', '.join(names)}." if names else "It has none."
     if not isinstance(values, Mapping):
-        raise ConfigError(f"{what}: settings have names", advice=allowed)
+        raise ConfigError(f"{what}: settings must be given by name", advice=allowed)
     for name in values:
         if name not in names:
             close = get_close_matches(str(name), names, n=1)

@@ -1,4 +1,4 @@
-"""A file that the browser sends: written as it comes, complete or not at all."""
+"""Uploads: streamed to disk, and kept only if complete."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _LONGEST = 100  # characters of a name
 
 
 class TooLargeError(InputError):
-    """More bytes than the studio takes."""
+    """Raised for an upload above the size limit."""
 
 
 def shown_name(name: str) -> str:
-    r"""Return a name as the pages show it: of a path its end, without what cannot be seen.
+    r"""Return the name that pages show: the last part of a path, without invisible characters.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def shown_name(name: str) -> str:
     seen = "".join(c for c in end if unicodedata.category(c)[0] != "C").strip()
     if not seen.strip("."):
         raise InputError(
-            "the file has no name", advice="Its ending (.csv, .zip, …) helps to recognise it."
+            "the file has no name", advice="Give it a name with an extension, such as .csv or .zip."
         )
     if len(seen) <= _LONGEST:
         return seen
@@ -51,7 +51,7 @@ def shown_name(name: str) -> str:
 
 
 def file_name(shown: str) -> str:
-    """Return the name that the file gets on the disk: letters, digits, dots, dashes.
+    """Return the file name on disk: letters, digits, dots, dashes.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def file_name(shown: str) -> str:
 async def receive(
     chunks: AsyncIterator[bytes], place: Path, *, declared: int | None, most: int
 ) -> None:
-    """Write what comes to a new file; if not all of it comes, nothing is left.
+    """Write an upload to a new file; remove it if the upload is incomplete.
 
     The file `place` is in a folder of its own; `declared`: bytes that were announced; `most`: bytes
     that are taken at most, also of a zip file unpacked.
@@ -115,9 +115,9 @@ def _settle(file: BinaryIO) -> None:
 def _ensure_taken(length: int, most: int) -> None:
     if length > most:
         raise TooLargeError(
-            f"the file has {size(length)} or more; the studio takes up to {size(most)}",
-            advice="Give its path on this machine instead: then it need not be sent. Or start the "
-            "studio with a larger --max-upload.",
+            f"the file has {size(length)} or more; the limit is {size(most)}",
+            advice="Give the path of the file on this machine instead, or start the studio with a "
+            "larger --max-upload.",
         )
 
 
@@ -130,9 +130,9 @@ def _ensure_unpacked(file: Path, most: int) -> None:
         return  # none, or a broken one, which the reader refuses
     if held > most:
         raise TooLargeError(
-            f"unpacked, the file has {size(held)}; the studio takes up to {size(most)}",
-            advice="Send only what is needed, or give the file's path on this machine instead. Or "
-            "start the studio with a larger --max-upload.",
+            f"unpacked, the file has {size(held)}; the limit is {size(most)}",
+            advice="Upload only what is needed, give the path of the file on this machine instead, "
+            "or start the studio with a larger --max-upload.",
         )
 
 
@@ -140,10 +140,10 @@ def _ensure_space(folder: Path, length: int) -> None:
     free = shutil.disk_usage(folder).free
     if length + _SPARE > free:
         raise OutputError(
-            f"the file does not fit: {size(length)} to write, {size(free)} free where the studio "
-            f"works, which keeps {size(_SPARE)} free",
-            advice="Make room, or give the file's path on this machine instead: then there is no "
-            "second copy of it.",
+            f"too little disk space: the file needs {size(length)}, {size(free)} are free in the "
+            f"work folder, and {size(_SPARE)} must stay free",
+            advice="Free disk space, or give the path of the file on this machine instead, which "
+            "makes no copy.",
         )
 
 
@@ -151,5 +151,6 @@ def _half(written: int | None, declared: int | None) -> InputError:
     got = "a part" if written is None else size(written)
     of = "" if declared is None else f" of {size(declared)}"
     return InputError(
-        f"only {got}{of} arrived; the part was removed", advice="Send the file again."
+        f"only {got}{of} arrived; the incomplete file was removed",
+        advice="Upload the file again.",
     )

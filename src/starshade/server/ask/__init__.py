@@ -1,1 +1,1 @@
-"""From a filled form to what a job is asked."""
+"""Forms, and the job settings that they produce."""

@@ -1,4 +1,4 @@
-"""What the pages ask the worker for, and the forms in which people ask it.
+"""The forms of the pages, and the settings of the jobs that they start.
 
 The settings of each kind of job are plain JSON values:
 
@@ -10,7 +10,7 @@ job         ``JobRow.settings``
             ``delimiter``, ``format``, ``on_duplicate``, ``users``, ``item_names`` (paths),
             ``wide``, ``header``, ``dates`` (bool), ``item_cols``, ``attribute_cols``,
             ``null_values`` (lists)); a data set's ``options`` are the same, and become these once
-            it has been read. Of made-up data: ``{"like", "n_users", "n_items", "n_ratings",
+            it has been read. Of synthetic data: ``{"like", "n_users", "n_items", "n_ratings",
             "seed"}``, those given.
 ``attack``  ``{"attack": NAME, "config": {fields of the attack}, "knowledge": {fields of
             Knowledge}, "targets": N, "seed": N or None}``
@@ -58,8 +58,7 @@ Facts = Mapping[str, Any]
 SEED = Setting(
     "seed",
     "Seed",
-    "A number that makes the same draws again. Leave it empty to draw one; it is kept with the "
-    "result.",
+    "Makes random draws repeatable. Empty: a random seed, which is kept with the result.",
     "integer",
     least=0,
     more=True,
@@ -68,7 +67,7 @@ SEED = Setting(
 
 @dataclass(frozen=True, kw_only=True)
 class Asking(Form):
-    """One form, and how what it says becomes the settings of a job."""
+    """A form, and how its values become the settings of a job."""
 
     settings: Callable[[Facts], tuple[Setting, ...]]  # facts → what can be set
     # values, facts → the job's settings, and what is wrong by the name of the field
@@ -76,7 +75,7 @@ class Asking(Form):
 
 
 def form(asking: Asking, action: str, facts: Facts, given: Sent, *, unfold: bool = False) -> Form:
-    """Make a form as it is offered; `given` (of the address) may fill some of it in."""
+    """Return a form; `given` (from the address) fills in some fields."""
     settings = asking.settings(facts)
     filled = fields(settings, prefilled(settings, given))
     return replace(asking, action=action, fields=filled, open=unfold)
@@ -90,16 +89,16 @@ def as_sent(
     errors: Mapping[str, str],
     error: str = "",
 ) -> Form:
-    """Make a form that was refused: what was sent is in it, and what is wrong beside it."""
+    """Return a refused form with its values and errors."""
     made = fields(asking.settings(facts), sent, errors)
     if errors and not error:
         wrong = ", ".join(field.label for field in made if field.error)
-        error = f"Not started. Please look at: {wrong}."
+        error = f"Not started. Check: {wrong}."
     return replace(asking, action=action, fields=made, error=error, open=True)
 
 
 def job_settings(asking: Asking, facts: Facts, sent: Sent) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the settings of the job that was asked for, and what is wrong by field."""
+    """Return the settings of the job, and the errors by field."""
     values, errors = read(asking.settings(facts), sent, asking.chooser)
     if errors:
         return {}, errors
@@ -107,7 +106,7 @@ def job_settings(asking: Asking, facts: Facts, sent: Sent) -> tuple[dict[str, An
 
 
 def given_only(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what was left alone."""
+    """Return the values that are not empty."""
     return {name: value for name, value in values.items() if value not in (None, "", (), [])}
 
 
@@ -123,17 +122,17 @@ _YES_NO = {"yes": True, "no": False}
 
 
 def having(entries: Sequence[Entry], *settings: str) -> tuple[str, ...]:
-    """Return the names of those that let one set all of these."""
+    """Return the names of the entries that have all of these settings."""
     return tuple(entry.name for entry in entries if entry.names.issuperset(settings))
 
 
 def field_from(declaration: type, name: str, **otherwise: Any) -> Setting:
-    """Make a field of one setting of a declaration; `otherwise` as `Setting` names it."""
+    """Return a field for one setting of a declaration; `otherwise` as `Setting` names it."""
     return replace(_field(setting_of(declaration, name)), **otherwise)
 
 
 def others(entries: Sequence[Entry], besides: Mapping[str, Collection[str]]) -> tuple[Setting, ...]:
-    """Make a field for everything that can be set of these and has none of its own.
+    """Return fields for the other settings of these entries.
 
     `besides`: by the name of the entry, the settings that are set in another way.
     """
@@ -154,7 +153,7 @@ def others(entries: Sequence[Entry], besides: Mapping[str, Collection[str]]) -> 
 
 @cache
 def name_of(entry: Entry, setting: str, entries: Sequence[Entry]) -> str:
-    """Return what the field of a setting is called: as the setting, where all mean the same by it.
+    """Return the name of a setting's field; a setting with several meanings has several fields.
 
     Examples
     --------
@@ -176,7 +175,7 @@ def name_of(entry: Entry, setting: str, entries: Sequence[Entry]) -> str:
 def config_of(
     entry: Entry, entries: Sequence[Entry], besides: Collection[str], values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what was said in the fields of `others`, but for what is so anyway."""
+    """Return the values of the fields of `others` that differ from the defaults."""
     config = {}
     for declared in settings_of(entry.declaration()):
         if declared.name not in besides:
@@ -197,7 +196,7 @@ def _field(declared: Declared) -> Setting:
     return Setting(
         declared.name,
         declared.label,
-        f"{declared.help} Else: {otherwise}." if otherwise else declared.help,
+        f"{declared.help} Default: {otherwise}." if otherwise else declared.help,
         _kind(declared),
         f"{default:.15g}" if isinstance(default, int | float) else str(default),
         choices=_choices(declared),
@@ -205,9 +204,9 @@ def _field(declared: Declared) -> Setting:
         most=declared.most,
         above=declared.above,
         below=declared.below,
-        allowed=f"Give whole numbers with commas between, for example {default}."
+        allowed=f"Give whole numbers separated by commas, for example {default}."
         if declared.kind == "integers"
-        else "Type something.",
+        else "Enter a text.",
         required=not declared.optional and declared.kind in _REQUIRED,
     )
 
@@ -222,5 +221,5 @@ def _choices(declared: Declared) -> tuple[Choice, ...]:
     offered = declared.choices
     if declared.optional and declared.kind == "flag":
         offered = tuple(_YES_NO)
-    left = (Choice("", declared.unset or "as is usual"),) if declared.optional and offered else ()
+    left = (Choice("", declared.unset or "default"),) if declared.optional and offered else ()
     return (*left, *(Choice(choice, choice) for choice in offered))

@@ -1,4 +1,4 @@
-"""The form of an attack: what somebody knows of a person, and what they do with it."""
+"""The form of an attack: the attack, and the adversary's knowledge."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ _OWN = {setting.name for setting in settings_of(KnowledgeSettings)}  # mean what
 _of = partial(field_from, KnowledgeSettings)
 _KNOWN = _of(
     "known",
-    help="How many of somebody's ratings the attacker has heard of. A colleague may know 4, a "
-    "friend 8.",
+    help="Ratings of each target that the adversary knows. A colleague may know 4, a friend 8.",
 )
 _MORE = (
     _of(
@@ -50,16 +49,16 @@ _MORE = (
     ),
     _of(
         "outside_top",
-        help="The attacker knows nothing of the N most rated items. Rare items give people away "
+        help="The adversary knows no ratings of the N most rated items. Rare items identify people "
         "more.",
         more=True,
     ),
-    _of("about_count", help="To within half of it.", more=True),
+    _of("about_count", help="Known to within half of the number.", more=True),
     *others(ATTACKS, dict.fromkeys((e.name for e in ATTACKS), _OWN)),
     field_from(
         AuditSettings,
         "targets",
-        help="A sample is enough: with 1,000 the figures are sure to within about 3 in 100.",
+        help="A sample is enough: 1,000 targets give rates to within about 3 percentage points.",
         more=True,
     ),
     SEED,
@@ -68,7 +67,7 @@ _KNOWLEDGE = ("known", "wrong", "wrong_kind", "rating_error", "outside_top", "ab
 
 
 def usual_known(facts: Facts) -> int:
-    """Return how many facts are offered: so many that three in four people have as many."""
+    """Return the default number of known ratings, which three in four people have."""
     quarter = (facts.get("ratings_per_user") or {}).get("q25")
     return _USUAL if quarter is None else max(1, min(_USUAL, int(quarter)))
 
@@ -76,8 +75,8 @@ def usual_known(facts: Facts) -> int:
 def _settings(facts: Facts) -> tuple[Setting, ...]:
     chooser = Setting(
         "attack",
-        "What the attacker looks for",
-        "The first is the strongest in most data: begin with it.",
+        "Attack",
+        "The first is the strongest on most data.",
         "choice",
         "scoreboard-rh",
         choices=_CHOICES,
@@ -85,7 +84,7 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
     )
     days = _of(
         "day_error",
-        help="14: to within two weeks. Leave it empty if the attacker knows no dates.",
+        help="14: to within two weeks. Empty: the adversary knows no dates.",
         kind="integer",
         most=65534,
         only_for=_DATED,
@@ -93,12 +92,12 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
     return (
         chooser,
         replace(_KNOWN, default=str(usual_known(facts))),
-        _of("wrong", help="People misremember. 2 of 8 is a fair test."),
+        _of("wrong", help="People misremember; 2 of 8 is a realistic test."),
         *((days,) if facts.get("first_day") else ()),
-        _of("ratings", help="Otherwise only that they were rated."),
+        _of("ratings", help="Otherwise the adversary knows only which items were rated."),
         _of(
             "rating_error",
-            help="0: exactly. 1: give or take one step of a scale from 1 to 5.",
+            help="0: exactly. 1: within one step of a scale from 1 to 5.",
             more=True,
         ),
         *_MORE,
@@ -109,11 +108,11 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     errors = {}
     if values["wrong"] > values["known"]:
         errors["wrong"] = (
-            f"More are wrong than the {values['known']} known. Give at most {values['known']}."
+            f"More than the {values['known']} known ratings. Give at most {values['known']}."
         )
     items, outside = facts.get("items"), values["outside_top"]
     if items is not None and outside >= items:
-        errors["outside_top"] = f"{_have(items)} Give at most {items - 1:,}, so that some are left."
+        errors["outside_top"] = f"{_have(items)} Give at most {items - 1:,}."
     elif items is not None and values["known"] > items - outside:
         left = f" without the {counted(outside, 'most rated one')}" if outside else ""
         errors["known"] = f"{_have(items)} Give at most {items - outside:,}{left}."
@@ -137,17 +136,18 @@ def _have(items: int) -> str:
 
 
 def attack_title(settings: dict[str, Any]) -> str:
-    """Return what a job of this kind is called."""
+    """Return the title of an attack job."""
     knowledge = settings.get("knowledge", {})
     wrong = f", {knowledge['wrong']} wrong" if knowledge.get("wrong") else ""
-    return f"Attack: {settings.get('attack')}, {knowledge.get('known')} facts known{wrong}"
+    known = counted(knowledge.get("known") or 0, "known rating")
+    return f"Attack: {settings.get('attack')}, {known}{wrong}"
 
 
 ATTACK = Asking(
     id="attack",
-    title="Attack it",
-    intro="See how many people would be found in these data by somebody who knows a few things "
-    "about them. Nothing leaves this machine, and nobody is named.",
+    title="Attack the ratings",
+    intro="Measure re-identification by an adversary who knows a few ratings of each target. All "
+    "data stay on this machine; the result names no person.",
     submit="Run the attack",
     settings=_settings,
     ask=_ask,

@@ -1,4 +1,4 @@
-"""The form of a comparison: which methods, at which k, on which items."""
+"""The form of a comparison: methods, values of k, items."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _USUAL = (DEFAULT.method, FOR_ITEMS.method, "mondrian")
 _of = partial(field_from, CompareSettings)
 _METHODS = _of(
     "methods",
-    help="Every chosen method makes a release at every k; none of them is kept.",
+    help="Each method makes a release at each k; no release is kept.",
     kind="choices",
     default=_USUAL,
     choices=METHOD_CHOICES,
     required=True,
 )
-_K = _of("k", help="How many people hide together. Whole numbers, commas between.")
+_K = _of("k", help="Minimum class sizes. Whole numbers separated by commas.")
 _REST = (
-    _of("known", help="What the attacker of every release knows, exactly."),
+    _of("known", help="Ratings of each target that the adversary knows exactly."),
     _of(
         "targets",
-        help="A sample; more make the figures surer and take longer.",
+        help="A sample; more targets give narrower intervals and take longer.",
         default="500",
         more=True,
     ),
@@ -48,14 +48,14 @@ _REST = (
     replace(PROFILE, help=f"{PROFILE.help} For predictive only.", only_for=(), more=True),
     _of(
         "disclosure_weights",
-        help="For k-exchange: a release for each weight of cells that show one rating. Numbers, "
-        "commas between; 0, 0.2, 0.5 draws a curve.",
+        help="For k-exchange: one release for each weight of cells with a single rating. Numbers "
+        "separated by commas; 0, 0.2, 0.5 draws a curve.",
         more=True,
     ),
     _of(
         "held_out",
-        help="0: no recommender is trained. predictive needs it, as its releases are compared by "
-        "what a recommender loses; 0.1 is usual.",
+        help="0: no recommender is trained. predictive needs a share: its releases are compared by "
+        "recommender error. Typical: 0.1.",
         default="0.1",
         more=True,
     ),
@@ -66,8 +66,7 @@ _REST = (
 def _settings(facts: Facts) -> tuple[Setting, ...]:
     items = top(
         facts,
-        "Which items the releases would have, the most rated first. Empty: all of them, which "
-        "takes longest.",
+        "Number of items in the releases, the most rated first. Empty: all items (slowest).",
     )
     fitting = [k for k in CompareSettings.k if k <= facts.get("users", k)] or [FEWEST]
     k = replace(_K, default=", ".join(map(str, fitting)))
@@ -85,8 +84,8 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         errors["known"] = f"The releases would have {counted(of, 'item')}. Give at most {of:,}."
     if "predictive" in methods and not values["held_out"]:
         errors["held_out"] = (
-            "predictive releases are compared by what a recommender loses on ratings that are kept "
-            "apart. Give a share, for example 0.1, or leave predictive out."
+            "predictive releases are compared by recommender error on held-out ratings. Give a "
+            "share, for example 0.1, or leave predictive out."
         )
     return {
         "methods": list(methods),
@@ -110,14 +109,14 @@ def _weights(methods: Any, text: str | None, errors: dict[str, str]) -> dict[str
         found = CompareSettings(disclosure_weights=[float(part) for part in parts])
     except (ValueError, ConfigError):
         errors["disclosure_weights"] = (
-            "Give numbers from 0 to 100 with commas between, for example 0, 0.2, 0.5."
+            "Give numbers from 0 to 100 separated by commas, for example 0, 0.2, 0.5."
         )
         return {}
     return {"disclosure_weights": list(found.disclosure_weights)}
 
 
 def compare_title(settings: dict[str, Any]) -> str:
-    """Return what a job of this kind is called."""
+    """Return the title of a comparison job."""
     methods, ks = settings.get("methods") or (), settings.get("k") or ()
     return f"Compare: {', '.join(methods)} at k = {', '.join(map(str, ks))}"
 
@@ -125,8 +124,8 @@ def compare_title(settings: dict[str, Any]) -> str:
 COMPARE = Asking(
     id="compare",
     title="Compare methods",
-    intro="See what each method would lose and what an attacker would still find, before you "
-    "choose one. You can then make any of the releases by choosing its point.",
+    intro="Compare methods by loss and residual risk before you choose one. You can then make any "
+    "of the releases by selecting its point.",
     submit="Compare",
     settings=_settings,
     ask=_ask,

@@ -1,4 +1,4 @@
-"""The forms of the data: a path, made-up ratings, and how columns are to be understood."""
+"""The forms of the data: a path, synthetic ratings, and the roles of columns."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ _COLUMNS = {"user_col": "People", "item_col": "Items", "rating_col": "Ratings", 
 _SURVEY = {"wide", "null_values", *OF_WIDE}
 _SCALES = ("1:5:1", "0.5:5:0.5", "1:10:1")
 _DUPLICATES = (
-    Choice("last", "the latest", help="By date; of one date, or without dates, the last row."),
-    Choice("first", "the earliest", help="By date; of one date, or without dates, the first row."),
+    Choice("last", "the latest", help="By date; on equal dates or without dates, the last row."),
+    Choice(
+        "first", "the earliest", help="By date; on equal dates or without dates, the first row."
+    ),
     Choice("latest", "the latest, by date alone", help="Stops if there are no dates."),
     Choice("mean", "their mean"),
     Choice("sum", "their sum"),
     Choice("max", "the highest"),
-    Choice("error", "none: stop, and name the lines"),
+    Choice("error", "none: stop and list the lines"),
 )
 #: not set here, or the other way round
 _NOT_HERE = {"show_values", "dates"}
@@ -44,16 +46,16 @@ def _read(name: str, **otherwise: Any) -> Setting:
     field = field_from(ReadingSettings, name, more=name in _RARE)
     kept = replace(field, required=False, **otherwise)
     if name in ("users", "item_names"):
-        return replace(kept, help=f"{field.help} Its path on this machine.")
-    return replace(kept, help=f"{field.help} Commas between.") if name in _LISTS else kept
+        return replace(kept, help=f"{field.help} Path on this machine.")
+    return replace(kept, help=f"{field.help} Separated by commas.") if name in _LISTS else kept
 
 
 _PATH = (
     Setting(
         "path",
         "Path on this machine",
-        "A file, a folder or a zip: CSV, TSV, Parquet, MovieLens, Netflix Prize and others are "
-        "recognised. The file stays where it is; what is read is kept in the work folder.",
+        "File, folder or zip: CSV, TSV, Parquet, MovieLens, Netflix Prize and others. The file "
+        "stays in place; the studio keeps the ratings in its work folder.",
         "text",
         required=True,
         allowed="Give the path of a file, a folder or a zip, beginning with / or ~.",
@@ -64,9 +66,9 @@ _PATH = (
 _SYNTHETIC = (
     Setting(
         "like",
-        "Made up to resemble",
-        "No real person is in it. It behaves like the real data: few very popular items, a long "
-        "tail, people of all degrees of diligence.",
+        "Data set to imitate",
+        "No real people. As in the real data, few items are very popular, and people differ in "
+        "their number of ratings.",
         "choice",
         "movielens-100k",
         choices=tuple(
@@ -76,17 +78,17 @@ _SYNTHETIC = (
                 f"{PRESETS[name].n_users:,} people, {PRESETS[name].n_items:,} items, "
                 f"{PRESETS[name].n_ratings:,} ratings"
                 if name in PRESETS
-                else "answers from 1 to 6, some left open",
+                else "answers from 1 to 6, some missing",
             )
             for name in LIKES
         ),
         required=True,
     ),
-    Setting("n_users", "People", "Empty: as many as the real data have.", "integer", least=1,
+    Setting("n_users", "People", "Empty: as in the real data.", "integer", least=1,
             more=True),
-    Setting("n_items", "Items", "Empty: likewise.", "integer", least=1, more=True),
-    Setting("n_ratings", "Ratings", "Empty: likewise. Not for a survey.", "integer", least=1,
-            more=True),
+    Setting("n_items", "Items", "Empty: as in the real data.", "integer", least=1, more=True),
+    Setting("n_ratings", "Ratings", "Empty: as in the real data. Not for a survey.", "integer",
+            least=1, more=True),
     SEED,
 )  # fmt: skip
 
@@ -104,14 +106,14 @@ def _existing(name: str, text: str | None, errors: dict[str, str]) -> str | None
     if text is None:
         return None
     if is_address(text):
-        errors[name] = "The studio reads what lies on this machine: save it there first."
+        errors[name] = "The studio reads only files on this machine. Save the file first."
         return None
     unquoted = text.strip().strip("'\"").removeprefix("file://")
     path = str(Path(os.path.expanduser(unquoted)).absolute())
     try:
         Path(path).stat()
     except FileNotFoundError:
-        errors[name] = f"There is nothing at {path}. Give the whole path, beginning with / or ~."
+        errors[name] = f"{path} does not exist. Give the full path, beginning with / or ~."
     except (OSError, ValueError) as error:
         errors[name] = f"{path} cannot be opened: {getattr(error, 'strerror', None) or error}."
     return path
@@ -120,7 +122,9 @@ def _existing(name: str, text: str | None, errors: dict[str, str]) -> str | None
 def _synthetic(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
     errors: dict[str, str] = {}
     if values["like"] == "survey" and values["n_ratings"] is not None:
-        errors["n_ratings"] = "A survey's number of answers follows from people and items."
+        errors["n_ratings"] = (
+            "A survey has an answer of each person to each item. Leave this empty."
+        )
     return given_only(values), errors
 
 
@@ -133,7 +137,7 @@ def _mapping_settings(facts: Facts) -> tuple[Setting, ...]:
     ]
     if looked is None:
         dates = setting_of(ReadingSettings, "dates").help
-        fields.append(Setting("no_dates", "Leave the dates out", dates, "yes-no", more=True))
+        fields.append(Setting("no_dates", "Ignore the dates", dates, "yes-no", more=True))
     # what has to be decided comes first
     asked = "on_duplicate" if undecided(facts) else ""
     return tuple(sorted(fields, key=lambda field: (field.name != asked, field.more)))
@@ -143,13 +147,13 @@ def _asked(field: Setting, looked: Preview | None, facts: Facts) -> Setting:
     """Ask for what the file leaves open, and say what was found in it."""
     if field.name == "on_duplicate":
         again = undecided(facts)
-        found = f"{counted(again, 'rating is', 'ratings are')} of an item that the same person had "
-        ask = () if again else (Choice("", "ask me, if anybody did"),)
+        repeated = f"{counted(again, 'rating repeats', 'ratings repeat')} an item that the same "
+        ask = () if again else (Choice("", "ask if there are any"),)
         return replace(
             field,
             default="",
             choices=(*ask, *_DUPLICATES),
-            help=f"{found}rated before. Which one counts?" if again else "Which one counts?",
+            help=f"{repeated}person rated before." * bool(again),
         )
     if field.name == "scale":
         return replace(field, suggestions=_SCALES, help=_scale_found(facts) or field.help)
@@ -158,7 +162,7 @@ def _asked(field: Setting, looked: Preview | None, facts: Facts) -> Setting:
     if field.name == "query":
         return replace(field, more=True)
     if field.name in _SURVEY:
-        more = "" if field.name in ("wide", "null_values") else " Only of a survey."
+        more = "" if field.name in ("wide", "null_values") else " Surveys only."
         return replace(field, more=True, help=field.help + more, suggestions=looked.columns[:200])
     if field.name not in _COLUMNS:
         return field
@@ -177,7 +181,7 @@ def _asked(field: Setting, looked: Preview | None, facts: Facts) -> Setting:
 
 
 def undecided(facts: Facts) -> int:
-    """Return how many ratings are of an item that somebody had rated, while nobody said which."""
+    """Return the number of repeated ratings while no rule for them is chosen."""
     return int((facts.get("undecided") or {}).get("on_duplicate", 0))
 
 
@@ -188,8 +192,8 @@ def _scale_found(facts: Facts) -> str:
     scale = facts["scale"]
     text = scale_text(scale["min"], scale["max"], scale["step"])
     ends = f"the lowest {counted(bars[0][1], 'time')}, the highest {counted(bars[-1][1], 'time')}"
-    seen = "Found in the data" if scale.get("inferred") else "You said"
-    return f"{seen}: {text}; {ends}. If people could give less or more, say so: 1:5:1, 0.5:5:0.5."
+    seen = "Detected" if scale.get("inferred") else "Given"
+    return f"{seen}: {text}; {ends}. If the scale is wider, give it: 1:5:1, 0.5:5:0.5."
 
 
 def _mapping(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
@@ -200,17 +204,19 @@ def _mapping(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict
     for name in ("users", "item_names"):
         options[name] = _existing(name, values[name], errors)
     if undecided(facts) and not values["on_duplicate"]:
-        errors["on_duplicate"] = "Choose which one counts: nothing is read before that is decided."
+        errors["on_duplicate"] = (
+            "Choose which rating counts. Without this, the ratings cannot be used."
+        )
     if not options["wide"]:
         for name in OF_WIDE:
             if options[name]:
-                errors[name] = "Only a survey, with one row per person, has these."
+                errors[name] = "Only for surveys with one row per person."
     for name in _LISTS:
         options[name] = split_list(values[name] or "")
     options["dates"] = not options.pop("no_dates", False)
     options["header"] = {"yes": True, "no": False}.get(values["header"])
     usual = {name: setting_of(ReadingSettings, name).default for name in options}
-    usual["on_duplicate"] = None  # whoever refuses them has decided, too
+    usual["on_duplicate"] = None  # to refuse them is a decision, too
     return {
         name: value for name, value in options.items() if value not in (None, [], usual[name])
     }, errors
@@ -225,11 +231,11 @@ def _chosen(options: dict[str, Any], looked: Preview, errors: dict[str, str]) ->
         elif role == "day" and not options[name]:
             options["no_dates"] = role in looked.roles
         elif not options[name]:
-            errors[name] = "Choose the column, or say under “More settings” that it is a survey."
+            errors[name] = "Choose the column, or select the survey option under “More settings”."
 
 
 def values_before(options: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the mapping's form as the options of a data set would have filled it in."""
+    """Return the values of the mapping form for the options of a data set."""
     sent: dict[str, list[str]] = {}
     for name, value in options.items():
         if name == "header":
@@ -248,25 +254,25 @@ def values_before(options: Mapping[str, Any]) -> dict[str, list[str]]:
 PATH = Asking(
     id="path",
     title="A file on this machine",
-    intro="Name the file. This is the way for large files: nothing needs to be sent.",
-    submit="Read it",
+    intro="Give the path of the file. Suited to large files: no upload is needed.",
+    submit="Read the file",
     settings=lambda _facts: _PATH,
     ask=_path,
 )
 SYNTHETIC = Asking(
     id="synthetic",
-    title="Try it on made-up ratings",
-    intro="No file at hand? See the whole way on ratings that are made up here, in seconds.",
-    submit="Make them up",
+    title="Synthetic ratings",
+    intro="Try the whole workflow on ratings that are generated here in seconds.",
+    submit="Generate ratings",
     settings=lambda _facts: _SYNTHETIC,
     ask=_synthetic,
 )
 MAPPING = Asking(
     id="mapping",
-    title="Which column is what",
-    intro="What stands here is a guess, with its reason. Change what is wrong; the data are then "
-    "read as you say.",
-    submit="Read it so",
+    title="Columns and format",
+    intro="Detected columns, with reasons. Correct what is wrong; the file is then read with these "
+    "settings.",
+    submit="Read with these settings",
     settings=_mapping_settings,
     ask=_mapping,
 )

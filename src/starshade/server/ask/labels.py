@@ -1,4 +1,4 @@
-"""How a setting is named on the page of a job: by the label of the field that sets it."""
+"""Names of settings on the pages of jobs: the labels of their fields."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def as_field(kind: JobKind | None = None) -> Speller:
 
 @lru_cache(maxsize=8)
 def settings_of(kind: JobKind) -> Mapping[str, Setting]:
-    """Return all that a job's form can set, by name."""
+    """Return the settings of a job's form by name."""
     return {setting.name: setting for setting in ASKINGS[kind].settings(_ALL)}
 
 
@@ -98,10 +98,10 @@ FORM_OF: Mapping[JobKind, str] = {
 def address(
     data_id: int, kind: JobKind, values: Mapping[str, Any], *, failed: int | None = None
 ) -> str:
-    """Return the address of a form that is filled in.
+    """Return the address of a filled-in form.
 
-    A value of None leaves a field as it is offered; of the job that `failed` with them the form
-    says why, and at which field.
+    A value of None leaves the default. `failed`: the job that failed with these values; the form
+    shows the reason at the field.
     """
     form = FORM_OF[kind]
     given = {name: value for name, value in values.items() if value is not None}
@@ -110,7 +110,7 @@ def address(
 
 
 def field_of(kind: JobKind, setting: str, settings: Mapping[str, Any]) -> str:
-    """Return the name of the field that says a setting, in the form of a job of these settings.
+    """Return the name of the field of a setting, in the form of a job with these settings.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def field_of(kind: JobKind, setting: str, settings: Mapping[str, Any]) -> str:
 
 
 def form_values(kind: JobKind, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what stands in the form of a job, by the job's settings."""
+    """Return the values of a job's form, from the job's settings."""
     if kind == "read":
         return dict(values_before(settings))
     values = {"attack": _attack, "compare": _compare, "release": _release}[kind](settings)
@@ -140,7 +140,7 @@ def form_values(kind: JobKind, settings: Mapping[str, Any]) -> dict[str, Any]:
 def _attack(settings: Mapping[str, Any]) -> dict[str, Any]:
     knowledge = dict(settings.get("knowledge") or {})
     if not knowledge.pop("dates", True):
-        knowledge["day_error"] = ""  # how they are known not to be known
+        knowledge["day_error"] = ""  # empty: dates are not known
     return {"attack": settings.get("attack"), **(settings.get("config") or {}), **knowledge}
 
 
@@ -161,7 +161,7 @@ def _release(settings: Mapping[str, Any]) -> dict[str, Any]:
     if "sensitive" in config:
         config["sensitive"] = ", ".join(config["sensitive"])
     if config.get("biases") is False:
-        config["biases"] = "no"  # not as if nothing was said
+        config["biases"] = "no"  # differs from the default
     return {
         "method": settings.get("method"),
         **{field_of("release", name, settings): value for name, value in config.items()},

@@ -1,4 +1,4 @@
-"""What a form of a release asks about personal attributes."""
+"""The settings of personal attributes in the form of a release."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starshade.server.forms import Choice, Setting
 
 
 def personal_settings(names: tuple[str, ...], methods: tuple[str, ...]) -> tuple[Setting, ...]:
-    """Return what can be said of personal attributes, if there are any, with some methods."""
+    """Return the settings of personal attributes for some methods; empty without attributes."""
     if not names:
         return ()
     offered = tuple(Choice(name, name) for name in names)
@@ -18,19 +18,19 @@ def personal_settings(names: tuple[str, ...], methods: tuple[str, ...]) -> tuple
         field_from(
             GroupingSettings,
             "attributes",
-            help="Age, gender, zip code and the like single people out. Leave them out if in "
-            "doubt.",
+            help="Age, gender, zip code and similar attributes identify people. Leave them out if "
+            "in doubt.",
             choices=(
                 Choice("none", "leave them out (suggested)"),
-                Choice("generalized", "make them part of what k people share"),
+                Choice("generalized", "generalize them; at least k people share each combination"),
             ),
             only_for=methods,
         ),
         Setting(
             "sensitive_attributes",
-            "Attributes that others must not learn",
-            "With generalized attributes: released as they are, and kept varied by the next line. "
-            "Records of a group differ in them: who knows them of a person may find one record.",
+            "Sensitive attributes",
+            "With generalized attributes: released unchanged; the next setting keeps them diverse. "
+            "They differ within a class: an adversary who knows them may find one record.",
             "choices",
             choices=offered,
             more=True,
@@ -38,8 +38,9 @@ def personal_settings(names: tuple[str, ...], methods: tuple[str, ...]) -> tuple
         ),
         Setting(
             "distinct",
-            "Different values of each in a group, at least",
-            "2 or 3 is usual. It needs a sensitive attribute.",
+            "Diversity of sensitive attributes (l)",
+            "Minimum number of different values in a class. Typical: 2 or 3. Needs a sensitive "
+            "attribute.",
             "integer",
             least=0,
             more=True,
@@ -48,10 +49,10 @@ def personal_settings(names: tuple[str, ...], methods: tuple[str, ...]) -> tuple
         field_from(
             GroupingSettings,
             "rare_values",
-            help="Of an attribute that is released: such a value points at those who have it.",
+            help="In a released attribute, such a value identifies the people who have it.",
             choices=(
-                Choice("refuse", "make no release and say how many there are"),
-                Choice("blank", "leave them out, as if not known"),
+                Choice("refuse", "make no release and report how many there are"),
+                Choice("blank", "replace them by missing values"),
             ),
             required=False,
             more=True,
@@ -61,17 +62,17 @@ def personal_settings(names: tuple[str, ...], methods: tuple[str, ...]) -> tuple
 
 
 def personal_config(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
-    """Return the settings of a method that were asked for; what is wrong goes to `errors`."""
+    """Return the settings of a method; add what is wrong to `errors`."""
     sensitive, distinct = values.get("sensitive_attributes") or (), values.get("distinct") or 0
     if values.get("attributes") != "generalized":
         if sensitive or distinct:
             errors["attributes"] = (
-                "Personal attributes are left out, so nothing can be asked of them. Choose to make "
-                "them part of what k people share, or leave the settings below empty."
+                "Personal attributes are left out. Choose to generalize them, or leave the "
+                "settings of sensitive attributes empty."
             )
         return {}
     if distinct and not sensitive:
-        errors["sensitive_attributes"] = "Choose the attributes whose values must differ."
+        errors["sensitive_attributes"] = "Choose at least one sensitive attribute."
     return given_only(
         {
             "attributes": "generalized",

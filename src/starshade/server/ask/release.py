@@ -1,4 +1,4 @@
-"""The form of a release: which method, how many hide together, what goes in."""
+"""The form of a release: method, k, items, attributes, policy."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ from starshade.server.forms import Choice, Setting
 from starshade.setting import setting_of, settings_of
 
 _PLAIN = {
-    "predictive": "k people of like tastes become one average profile; all items",
-    "k-exchange": "Groups of k share sets of ratings; loses least of its kind",
-    "k-likeness": "Groups of k share sets of ratings",
-    "mondrian": "Groups of k or more share ranges of ratings; fast and coarse",
-    "mondrian-relaxed": "Groups of k or more share ranges of ratings, always cut into halves",
-    "k-member": "Groups of k share ranges of ratings; slow on large data",
-    "interval": "Ratings move a little until k people nearly agree; for surveys",
-    "suppress": "People are left out until k nearly agree with each who stays; for surveys",
+    "predictive": "One average profile per k people of similar taste; all items",
+    "k-exchange": "Classes of k with sets of ratings; smallest loss of its kind",
+    "k-likeness": "Classes of k with sets of ratings",
+    "mondrian": "Classes of k or more with ranges of ratings; fast and coarse",
+    "mondrian-relaxed": "Classes of k or more with ranges of ratings, always split in halves",
+    "k-member": "Classes of k with ranges of ratings; slow on large data",
+    "interval": "Ratings moved slightly until k people nearly agree; for surveys",
+    "suppress": "Suppression of people until k nearly agree with each who stays; for surveys",
 }
 #: what can be chosen, the suggested one of each kind first
 METHODS = tuple(sorted(ENTRIES, key=lambda entry: [*_PLAIN, entry.name].index(entry.name)))
@@ -61,7 +61,7 @@ WITH_EPS = having(METHODS, "k", "eps")
 PREDICTIVE = having(METHODS, "k", "profile")
 PREDICTIVE_ITEMS = "items_predictive"  # another field, as another number is usual
 _FEW_ITEMS = 10  # as the examples everywhere have it
-FEWEST = 2  # people among whom one can hide
+FEWEST = 2  # people of whom a release can be made
 _PEOPLE = 1000  # where it is not known yet how many there are
 _MANY = 30  # items beyond which only the most rated ones are suggested
 
@@ -69,41 +69,41 @@ _interval_field = partial(field_from, IntervalAnonymizerSettings, only_for=WITH_
 K = field_from(
     GroupingSettings,
     "k",
-    help="By ratings, and by the attributes that k people share, nobody can be told apart from at "
-    "least k − 1 others (by interval and suppress: hardly). 5 is "
-    "usual; larger is safer and loses more. Compare methods to see how much.",
+    help="By ratings and generalized attributes, each record is indistinguishable from at least "
+    "k − 1 others (interval and suppress: nearly). Typical: 5. A larger k is safer and loses more; "
+    "compare methods to measure it.",
     default="5",
 )
 EPS = _interval_field(
     "eps",
-    help="Ratings this far apart count as alike, in units of the scale. 1 is usual on 1 to 5.",
+    help="Ratings at most this far apart count as similar. Typical: 1 on a scale from 1 to 5.",
     default="1",
 )
 PROFILE = field_from(
     PredictiveAnonymizerSettings,
     "profile",
-    help="pooled puts nobody's rating into a cell and predicted best where it was measured.",
+    help="pooled puts no person's rating into a cell and had the lowest error where measured.",
     choices=(
-        Choice("pooled", "what the group as one person would say (pooled, suggested)"),
-        Choice("model", "the mean of the predictions for its members (model)"),
-        Choice("padded", "the mean of ratings and predictions (padded, the published method)"),
-        Choice("simple", "the mean of the ratings that there are (simple): shows who rated what"),
+        Choice("pooled", "one prediction for the whole class (pooled, suggested)"),
+        Choice("model", "mean of the predictions for the members (model)"),
+        Choice("padded", "mean of ratings and predictions (padded, the published method)"),
+        Choice("simple", "mean of the existing ratings (simple); discloses who rated what"),
     ),
     only_for=PREDICTIVE,
 )
 _HIERARCHY = field_from(
     GroupingSettings,
     "hierarchy",
-    help="The set says most, and on a fine scale each rating exactly. Leave it to the method if "
-    "in doubt.",
+    help="The set keeps most detail; on a fine scale it discloses each rating exactly. Keep the "
+    "default if in doubt.",
     kind="choice",
     default="",
     choices=(
-        Choice("", "as the method has it"),
-        Choice("ndgh", "the set of its ratings (ndgh)"),
-        Choice("range", "from the least to the greatest (range)"),
-        Choice("fixed-intervals", "the tenths of the scale between which they lie (fine scales)"),
-        Choice("dgh", "one half of the scale, or all of it (dgh)"),
+        Choice("", "default of the method"),
+        Choice("ndgh", "set of the ratings (ndgh)"),
+        Choice("range", "range from lowest to highest (range)"),
+        Choice("fixed-intervals", "tenths of the scale (fixed-intervals, for fine scales)"),
+        Choice("dgh", "half of the scale, or all of it (dgh)"),
     ),
     more=True,
     only_for=GROUPING,
@@ -111,24 +111,24 @@ _HIERARCHY = field_from(
 _SPREAD = (
     _interval_field(
         "sensitive",
-        help="Ids of items that others must not learn, with commas between. They are released as "
-        "they are and not used to find like people.",
+        help="Ids of sensitive items, separated by commas. Their ratings are released unchanged "
+        "and not used to find similar people.",
         more=True,
     ),
     _interval_field(
         "l",
-        help="A standard deviation, among those who are alike: so that they do not all agree.",
+        help="Minimum standard deviation of sensitive ratings among similar people.",
         default="",
         required=False,
         more=True,
     ),
     _interval_field(
         "nulls",
-        help="What it means that one of two people did not answer.",
+        help="Distance if one of two people did not answer.",
         choices=(
-            Choice("strict", "as far away as it can be (safest)"),
-            Choice("zero", "one step below the scale"),
-            Choice("ignore", "no difference"),
+            Choice("strict", "the largest possible (safest)"),
+            Choice("zero", "as of a rating one step below the scale"),
+            Choice("ignore", "zero"),
         ),
         more=True,
     ),
@@ -136,7 +136,7 @@ _SPREAD = (
 _RARE_ITEMS = field_from(
     GroupingSettings,
     "rare_items",
-    help="That an item is listed says that somebody rated it.",
+    help="A listed item discloses that a person rated it.",
     choices=(Choice("drop", "leave them out (safer)"), Choice("keep", "keep them")),
     more=True,
     only_for=having(METHODS, "rare_items"),
@@ -157,7 +157,7 @@ _POLICY = (
     field_from(
         AuditSettings,
         "policy",
-        help="What the release must pass to be published.",
+        help="Checks and thresholds that the release must pass to be published.",
         kind="choice",
         choices=tuple(Choice(name, name, meaning) for name, meaning in POLICIES.items()),
         more=True,
@@ -166,7 +166,7 @@ _POLICY = (
     field_from(
         AuditSettings,
         "threshold",
-        help="Thresholds instead of the policy's, with commas between, such as class-size=11, "
+        help="Thresholds that replace the policy's, separated by commas, such as class-size=11, "
         f"membership=5%. Checks: {thresholds_in_words(earlier=False)}.",
         default="",
         more=True,
@@ -181,20 +181,20 @@ _REST = (
     field_from(
         AuditSettings,
         "known",
-        help="The finished release is attacked as the ratings were. Whole numbers, commas between.",
+        help="Known ratings per target in the audit. Whole numbers separated by commas.",
         more=True,
     ),
     field_from(
         AuditSettings,
         "targets",
-        help="A sample of the people, for the check of the finished release.",
+        help="Sample of people whom the audit attacks.",
         more=True,
     ),
     field_from(
         CompareSettings,
         "held_out",
-        help="0: none, and the report has no recommender's error. 0.1 is usual; these ratings are "
-        "then not in the release.",
+        help="0: none; the report then has no recommender error. Typical: 0.1. Held-out ratings "
+        "are not in the release.",
         more=True,
     ),
     SEED,
@@ -202,19 +202,19 @@ _REST = (
 
 
 def suggested(facts: Facts) -> Usual:
-    """Return the method that is suggested, unless the data look like a survey's."""
+    """Return the suggested method for data other than a survey."""
     rated = [each for each in facts.get("histogram") or () if each["ratings"]]
     one_rating = len(rated) == 1 and rated[0]["low"] == rated[0]["high"]
     return suggested_method(facts.get("users", _PEOPLE), one_rating=one_rating)
 
 
 def usual_k(facts: Facts, method: str) -> int:
-    """Return the k that is suggested for a method: the usual one, or what the people allow."""
+    """Return the suggested k: the usual one, or what the number of people allows."""
     return suggested_k(facts.get("users", _PEOPLE), method)
 
 
 def top(facts: Facts, help_text: str) -> Setting:
-    """Return the setting of how many items are released, few of many being suggested."""
+    """Return the setting of the number of released items; for many items, few are suggested."""
     usual = str(_FEW_ITEMS) if facts.get("items", 0) > _MANY else ""
     return Setting(
         "items",
@@ -241,14 +241,14 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
     )
     items = top(
         facts,
-        "How many items go into the release, the most rated first. Fewer items lose less detail "
-        "on each. Empty: all of them, which generalizes long-tailed data to almost nothing.",
+        "Number of released items, the most rated first. Fewer items keep more detail on each. "
+        "Empty: all items; long-tailed data then lose almost all detail.",
     )
     chosen = replace(items, only_for=tuple(e.name for e in METHODS if e.name not in PREDICTIVE))
     many = replace(
         items,
         name=PREDICTIVE_ITEMS,
-        help="Empty: all of them, which is what recommenders are trained on.",
+        help="Empty: all items, as recommenders are trained on.",
         default="",
         only_for=PREDICTIVE,
     )
@@ -285,17 +285,17 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
 
 
 def too_many_people(k: int, facts: Facts) -> str:
-    """Say that k is more than there are people; empty where it is not."""
+    """Return an error if k exceeds the number of people; else empty."""
     people = facts.get("users")
     if people is None or k <= people:
         return ""
     if people < FEWEST:
-        return f"There {only_people(people)} in the data: nobody can hide. A release needs two."
+        return f"There {only_people(people)} in the data. A release needs at least two."
     return f"There {only_people(people)} in the data. Give at most {people:,}."
 
 
 def only_people(people: int) -> str:
-    """Write how few there are."""
+    """Return “is only 1 person” or “are only 3 people”."""
     return f"{'is' if people == 1 else 'are'} only {counted(people, 'person', 'people')}"
 
 
@@ -305,7 +305,7 @@ def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[s
     if items is not None and known and known[-1] > items and known != list(AuditSettings.known):
         of = "The data have" if chosen is None else "The release has"
         errors["known"] = (
-            f"{known[-1]:,} facts cannot be known. {of} {counted(items, 'item')}: give numbers "
+            f"{known[-1]:,} ratings cannot be known. {of} {counted(items, 'item')}: give numbers "
             f"from 1 to {items:,}."
         )
 
@@ -333,26 +333,26 @@ def _sensitive_items(values: dict[str, Any], errors: dict[str, str]) -> dict[str
     parts = [part.strip() for part in (values.get("sensitive") or "").split(",")]
     sensitive = [part for part in parts if part]
     if values.get("l") and not sensitive:
-        errors["sensitive"] = "A spread is asked for, but of no item. Name one or more, by id."
+        errors["sensitive"] = "A minimum spread needs sensitive items. Give one or more item ids."
     return {"sensitive": sensitive} if sensitive else {}
 
 
 def ks_of(name: str, text: str, least: int, errors: dict[str, str]) -> list[int]:
-    """Read whole numbers with commas between; what is wrong goes to `errors`."""
+    """Read whole numbers separated by commas; add what is wrong to `errors`."""
     parts = [part for part in re.split(r"[,;\s]+", text) if part]
     if not parts or not all(re.fullmatch(r"[0-9]{1,9}", part) for part in parts):
-        errors[name] = "Give whole numbers with commas between, for example 2, 5, 10."
+        errors[name] = "Give whole numbers separated by commas, for example 2, 5, 10."
         return []
     numbers = sorted({int(part) for part in parts})
     if numbers[0] < least:
         errors[name] = f"{numbers[0]} is too small: give numbers from {least}."
     if len(numbers) > 12:
-        errors[name] = f"{len(numbers)} are too many at once: give 12 at most."
+        errors[name] = f"{len(numbers)} numbers are too many: give at most 12."
     return numbers
 
 
 def release_title(settings: dict[str, Any]) -> str:
-    """Return what a job of this kind is called."""
+    """Return the title of a release job."""
     items = (settings.get("items") or "").removeprefix("top:")
     of = f", {items} most rated items" if items else ""
     return f"Release: {settings.get('method')}, k = {settings.get('config', {}).get('k')}{of}"
@@ -361,8 +361,8 @@ def release_title(settings: dict[str, Any]) -> str:
 RELEASE = Asking(
     id="release",
     title="Make a release",
-    intro="Make a version of the data in which everybody hides among k people. It is checked, "
-    "attacked again, and comes with a verdict, a report in two editions, and a file to download.",
+    intro="Make an anonymized release for at least k people per class, and audit it. You get a "
+    "verdict, an internal report, the release, and a public report if the audit passes.",
     submit="Make the release",
     settings=_settings,
     ask=_ask,

@@ -1,4 +1,4 @@
-"""What to do next: after reading, after an attack, after a comparison, after a release."""
+"""Next steps after reading, an attack, a comparison, or a release."""
 
 from __future__ import annotations
 
@@ -16,57 +16,54 @@ from starshade.server.parts import Link, Next, Outcome
 
 _USUAL_K = 5
 _LIMIT = 1 / _USUAL_K
-_FEW = 0.01  # share found up to which more knowledge is suggested first
+_FEW = 0.01  # re-identification up to which more knowledge is suggested first
 _SURVEY = 0.5  # share of empty cells below which data look like a survey's
 _FEW_ITEMS = 10
 
 
 def with_data(data: DataRow, jobs: Sequence[JobRow]) -> tuple[Next, ...]:
-    """Say what to do with data that were read, given what was done with them (latest first)."""
+    """Return the next steps for data, given their jobs (latest first)."""
     facts = data.facts or {}
     latest = {job.kind: job for job in reversed(jobs) if job.state == "done"}
     if "release" in latest:
-        link = Link("See the latest release", f"/releases/{latest['release'].id}")
-        why = "A release was made of these data. Read its verdict before you publish anything."
+        link = Link("Open the latest release", f"/releases/{latest['release'].id}")
+        why = "A release of these data exists. Read its verdict before you publish."
         other = Next(
-            "Do not publish two releases of the same data: together they can tell more than "
-            "either. Where one is out already, make one that continues it, on the command line: "
-            "starshade anonymize RATINGS --after FOLDER --after-private RECEIPT (the guide "
+            "Do not publish two independent releases of the same data: together they can disclose "
+            "more than either. To continue a published release, use the command line: "
+            "starshade anonymize RATINGS --after FOLDER --after-private FILE (guide "
             "“Publishing again”).",
-            Link("Make another instead", address(data.id, "release", {})),
+            Link("Make another release instead", address(data.id, "release", {})),
             main=False,
         )
         return Next(why, link), other
     if "compare" in latest:
-        link = Link("See the comparison", f"/jobs/{latest['compare'].id}")
-        return (
-            Next("Methods were compared. Choose a release on the frontier, and make it.", link),
-        )
+        link = Link("Open the comparison", f"/jobs/{latest['compare'].id}")
+        return (Next("Choose a Pareto-optimal release of the comparison, and make it.", link),)
     if "attack" in latest:
         return after_attack(latest["attack"], facts)
     return after_reading(data.id, facts)
 
 
 def after_reading(data_id: int, facts: Facts) -> tuple[Next, ...]:
-    """Suggest an attack that most people of these data have enough ratings for."""
+    """Suggest an attack for which most people have enough ratings."""
     if facts.get("users", FEWEST) < FEWEST:
         return (_nobody_can_hide(facts),)
     known = usual_known(facts)
     wrong = 2 if known >= 6 else 0
-    known_facts = f"{known} facts" if known > 1 else "1 fact"
-    mistaken = f" and is wrong about {wrong}" if wrong else ""
+    mistaken = f", {wrong} of them wrong" if wrong else ""
     knowledge = {"known": known, "wrong": wrong}
     return (
         Next(
-            "Check that columns and scale are right. Then see how exposed the people in it are. "
-            f"Suggested: somebody knows {known_facts} about a person{mistaken}.",
-            Link("Try this attack", address(data_id, "attack", knowledge)),
+            "Check the columns and the scale. Then measure how identifiable the people are. "
+            f"Suggested adversary: knows {counted(known, 'rating')} of each target{mistaken}.",
+            Link("Set up this attack", address(data_id, "attack", knowledge)),
         ),
     )
 
 
 def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
-    """Suggest a method and a k, or an attacker who knows more."""
+    """Suggest a method and a k, or an adversary who knows more."""
     success = top1_of(job.result or {})
     usual, items = _choice(facts)
     method = usual.method
@@ -76,12 +73,11 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
     what = f"{method} with k = {k}" + (f" on the {items} most rated items" if items else "")
     chosen = {"method": method, "k": k, "items": items, **usual.settings}
     make = Next(
-        f"Suggested release: {what}. By it nobody can be told apart from "
-        f"{counted(k - 1, 'other')}: who must point at one record is right in at most 1 of {k} "
-        f"cases ({percent(1 / k)})."
+        f"Suggested release: {what}. Each record is indistinguishable from "
+        f"{counted(k - 1, 'other')}, so re-identification is at most 1 in {k} ({percent(1 / k)})."
         if method != "interval"
-        else f"Suggested release: {what}, as these look like a survey. Everybody gets "
-        f"{counted(k - 1, 'other')} who nearly agree{'s' if k == 2 else ''} with them.",
+        else f"Suggested release: {what}, as the data look like a survey. Each record nearly "
+        f"agrees with {counted(k - 1, 'other')}.",
         Link(
             "Set up this release",
             address(job.data_id, "release", chosen),
@@ -89,16 +85,16 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
         main=False,
     )
     compare = Next(
-        f"{_judged(success)} See what each method would lose, and still give away.",
+        f"{_judged(success)} Compare the loss and the residual risk of the methods.",
         Link("Compare methods", address(job.data_id, "compare", {})),
     )
     known = int((job.settings.get("knowledge") or {}).get("known") or 8)
     if success is not None and success <= _FEW and 2 * known <= facts.get("items", 2 * known):
         more = {**form_values("attack", job.settings), "known": 2 * known}
         stronger = Next(
-            "Few were found. That is good news only about an attacker who knows no more: try one "
-            f"who knows {2 * known} facts.",
-            Link("Try a stronger attack", address(job.data_id, "attack", more)),
+            "Few targets were re-identified. This holds only for an adversary who knows no more: "
+            f"test one who knows {2 * known} ratings.",
+            Link("Set up a stronger attack", address(job.data_id, "attack", more)),
         )
         return (stronger, Next(compare.why, compare.link, main=False), make)
     return (compare, make)
@@ -107,22 +103,22 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
 def _nobody_can_hide(facts: Facts) -> Next:
     people = facts["users"]
     return Next(
-        f"There {only_people(people)} in these data: nothing can be released so that people hide "
-        "among each other. Bring the ratings of two people or more.",
+        f"There {only_people(people)} in these data. A release needs at least two. Choose ratings "
+        "of more people.",
         Link("Choose other ratings", "/"),
     )
 
 
 def _judged(success: float | None) -> str:
     if success is None:
-        return "It is not known how many were found."
+        return "The re-identification rate is not known."
     if success <= _FEW:
-        return "Few were found, by this attacker."
+        return "This adversary re-identifies few people."
     if success <= _LIMIT:
-        return "Some people can be found in these ratings as they are."
+        return "This adversary re-identifies some people in the original ratings."
     return (
-        f"Published as they are, these ratings would expose people: a release with k = {_USUAL_K} "
-        f"lets an attacker be right in at most {percent(_LIMIT)} of the cases."
+        f"The original ratings expose people. A release with k = {_USUAL_K} limits "
+        f"re-identification to {percent(_LIMIT)}."
     )
 
 
@@ -136,28 +132,30 @@ def _choice(facts: Facts) -> tuple[Usual, str]:
 
 
 def after_compare(job: JobRow, outcome: Outcome) -> tuple[Next, ...]:
-    """Suggest the release of the frontier that loses least among those of the usual k or more."""
+    """Suggest the Pareto-optimal release with the least loss at the usual k or more."""
     best = [point for point in outcome.points if point.best]
     if not best:
-        why = "No method could make a release. The table says why; fewer items or a smaller k "
+        why = (
+            "No method could make a release; the table has the reasons. Fewer items or a smaller k "
+        )
         return (Next(f"{why}often help.", _change(job)),)
     enough = [point for point in best if point.k >= _USUAL_K] or best
     chosen = min(enough, key=lambda point: (point.k, float(point.loss.replace(",", "") or 0)))
     return (
         Next(
-            f"Choose a point of the frontier; each makes that release. Suggested: {chosen.name}. "
-            f"Its loss is {chosen.loss} ({chosen.loss_kind}); somebody who knows "
-            f"{outcome.attacker} finds {chosen.success} (at most, by design: {chosen.limit}).",
+            f"Choose a Pareto-optimal release. Suggested: {chosen.name}. Its loss is {chosen.loss} "
+            f"({chosen.loss_kind}). An adversary who knows {outcome.attacker} re-identifies "
+            f"{chosen.success} (bound by design: {chosen.limit}).",
             Link(f"Set up {chosen.name}", chosen.href),
         ),
     )
 
 
 def after_failure(job: JobRow) -> tuple[Next, ...]:
-    """Say where what was asked for can be changed."""
+    """Return the step that corrects the settings of a failed job."""
     if job.kind == "read":
-        link = Link("Change how it is read", address(job.data_id, "read", {}))
-        return (Next("Say which column is what, or choose another file.", link),)
+        link = Link("Change the reading settings", address(job.data_id, "read", {}))
+        return (Next("Assign the columns, or choose another file.", link),)
     return (Next("Change the settings and try again.", _change(job)),)
 
 

@@ -1,4 +1,4 @@
-"""The studio's SQLite file: its tables, connections to it, and refusals in words."""
+"""The studio's SQLite file: its tables, connections and error messages."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ _FULL = (sqlite3.SQLITE_FULL,)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _FORBIDDEN = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 _ELSEWHERE = (
-    "Choose another folder with --work: the releases and reports in this one stay readable."
+    "Choose another folder with --work; the releases and reports in this one stay readable."
 )
 
 
 class Database:
     """A SQLite file in write-ahead mode.
 
-    Any thread may use it: whoever reads has a connection to themselves meanwhile, and so never
-    waits for a write; writes take turns, and are on the disk when they return.
+    Any thread may use it. Each reader has its own connection, and so never waits for a write.
+    Writes take turns, and are on disk when they return.
 
     The file is made if it does not exist or is empty; `studio`: the id of the one it belongs to.
     """
@@ -82,13 +82,13 @@ class Database:
                 self._idle.pop().close()
 
     def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
-        """Read."""
+        """Return the rows of a query."""
         with self._in_words(), self._borrowed() as db:
             return db.execute(query, values).fetchall()
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """Write all that is done inside, or nothing; an OSError inside is an OutputError too."""
+        """Write in one transaction; an OSError inside becomes an OutputError."""
         with self._writing, self._in_words(), self._borrowed() as db:
             self.ensure_there()  # SQLite writes to a file without a name as if nothing had been
             db.execute("BEGIN IMMEDIATE")
@@ -102,7 +102,7 @@ class Database:
                 raise
 
     def ensure_there(self) -> None:
-        """Refuse to go on without the file."""
+        """Raise an error if the file is missing or replaced."""
         try:
             there = _which(self._file) == self._is
         except OSError:
@@ -110,21 +110,21 @@ class Database:
         if not there:
             raise OutputError(
                 f"{self._file.parent}: the work folder was removed or replaced while the studio "
-                "worked there; nothing more is kept",
-                advice="End the studio (Ctrl-C where it was started) and start it again.",
+                "was running; further results are not saved",
+                advice="Stop the studio (Ctrl-C in its terminal) and start it again.",
             )
 
     def scrub(self) -> None:
-        """Leave nothing on the disk of what was deleted, as far as that can be done now."""
+        """Remove deleted content from the disk, as far as possible now."""
         with suppress(StarshadeError):
             self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _ensure_of(self, studio: str) -> None:
         if [row[0] for row in self.rows("SELECT id FROM studio")] != [studio]:
             raise OutputError(
-                f"{self._file}: belongs to another studio than the files beside it",
-                advice="Put the one back that was made with them, or choose another folder with "
-                "--work and take from here what you need.",
+                f"{self._file}: belongs to another studio than the files in this folder",
+                advice="Restore the database that was made with them, or choose another folder "
+                "with --work and copy what you need from this one.",
             )
 
     @contextmanager
@@ -144,7 +144,7 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         made = sqlite3.connect(
-            f"{self._file.as_uri()}?mode=rw",  # one that is gone is not made anew
+            f"{self._file.as_uri()}?mode=rw",  # a missing file is not created
             uri=True,
             timeout=_PATIENCE,
             isolation_level=None,
@@ -176,14 +176,14 @@ class Database:
 
 
 def refuse_foreign(file: Path) -> None:
-    """Refuse a database that no studio of this version made; it is only looked at.
+    """Refuse a database of another program or version, without changing it.
 
     The file is not empty.
     """
     with file.open("rb") as opened:
         header = opened.read(_HEADER)
     if len(header) < _HEADER or not header.startswith(_MAGIC):
-        raise _damaged(file, "it does not begin as a database does")
+        raise _damaged(file, "no SQLite header")
     version, application = (int.from_bytes(header[at : at + 4]) for at in (60, 68))
     if application != _OURS or version < _VERSION:
         raise OutputError(
@@ -198,7 +198,7 @@ def refuse_foreign(file: Path) -> None:
 
 
 def _create(file: Path, studio: str) -> None:
-    """Make the database; whoever finds it finds it whole."""
+    """Make the database; it appears only when complete."""
     part = file.with_name(f"{file.name}.part")
     part.unlink(missing_ok=True)
     # SQLite gives the files beside it the same mode
@@ -237,12 +237,12 @@ def _refusal(error: sqlite3.DatabaseError, file: Path) -> OutputError:
         return output_error(PermissionError(errno.EACCES, os.strerror(errno.EACCES)), file)
     if code in _BUSY:
         return OutputError(
-            f"{file}: is held by another program", advice="Close what has it open, and try again."
+            f"{file}: is locked by another program", advice="Close that program and try again."
         )
     if code == sqlite3.SQLITE_ERROR:  # a table that is not there
         return _damaged(file, str(error))
     return OutputError(
-        f"{file}: cannot be used: {error}", advice="Look at the disk, then start again."
+        f"{file}: cannot be used: {error}", advice="Check the disk, then start the studio again."
     )
 
 
@@ -254,7 +254,7 @@ PART = "part-"  # how the name of an upload begins while it comes
 
 @dataclass(frozen=True)
 class Places:
-    """What lies where in a work folder."""
+    """The paths in a work folder."""
 
     work: Path
 
@@ -267,7 +267,7 @@ class Places:
         return self.work / "data" / str(data_id)
 
     def release(self, job_id: int) -> Path:
-        """Return the folder of a release with its receipt, reports and zip file."""
+        """Return the folder of a release with its private key file, reports and zip file."""
         return self.work / "releases" / str(job_id)
 
     @property
@@ -277,7 +277,7 @@ class Places:
 
 
 def furnish(work: Path) -> None:
-    """Make the folder's parts where they are missing, for its owner alone."""
+    """Create missing subfolders, accessible to their owner alone."""
     try:
         work.chmod(0o700)
         for name in FOLDERS:
@@ -287,7 +287,7 @@ def furnish(work: Path) -> None:
 
 
 def flush(folder: Path) -> None:
-    """Have a folder's entries on the disk."""
+    """Flush the entries of a folder to disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

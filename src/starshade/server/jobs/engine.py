@@ -1,4 +1,4 @@
-"""One queue, one worker: what starts jobs, watches them, and says how they ended."""
+"""The engine: one queue and one worker, which runs jobs one after the other."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ _RETRY = 5.0  # seconds, where the disk refuses
 _PATIENCE = 30.0  # seconds for a killed process to be gone
 
 _INTERRUPTED = (
-    "The studio was ended while this ran.",
-    "Nothing of it was kept. Start it again; what was finished before is still there.",
+    "The studio was stopped during this job.",
+    "Its results were discarded. Run it again; earlier results are kept.",
 )
 _OUT_OF_MEMORY = (
-    "The system ended this work, most likely because the machine ran out of memory.",
-    "Close other programs, or work on less: fewer items (top:100), fewer methods, fewer users "
-    "attacked. Then start it again.",
+    "The system stopped this job, most likely because memory ran out.",
+    "Close other programs, or use fewer items (top:100), methods or targets. Then run it again.",
 )
 
 
@@ -47,7 +46,7 @@ class _End:
 
 
 class Engine:
-    """Does the jobs of a store, one after the other, in a process of their own.
+    """Runs the jobs of a store, one after the other, in a worker process.
 
     Examples
     --------
@@ -68,7 +67,7 @@ class Engine:
         self._thread = threading.Thread(target=self._run, name="studio engine", daemon=True)
 
     def start(self) -> None:
-        """Say what was interrupted, clean up after it, and begin with what waits."""
+        """Mark interrupted jobs, remove their files, and start the queue."""
         error, advice = _INTERRUPTED
         for job in self._store.jobs(states=("running",)):
             self._store.finish(job.id, "interrupted", error=error, advice=advice)
@@ -76,12 +75,12 @@ class Engine:
         self._thread.start()
 
     def wake(self) -> None:
-        """Look for work: a job was added."""
+        """Notify the engine of a new job."""
         with self._changed:
             self._changed.notify_all()
 
     def cancel(self, job_id: int) -> JobRow:
-        """End a job that waits or runs, whatever it does; return it as it ended.
+        """Cancel a waiting or running job, and return it.
 
         One that had ended before stays as it is.
         """
@@ -95,7 +94,7 @@ class Engine:
         return self._store.job(job_id)
 
     def close(self) -> None:
-        """End the worker; a job that runs is marked as interrupted, those that wait go on later."""
+        """Stop the worker; a running job is marked as interrupted, waiting jobs stay queued."""
         with self._changed:
             self._closing = True
             os.write(self._poke, b"!")
@@ -207,7 +206,7 @@ class Engine:
 
     def _settle(self, job: JobRow, end: _End) -> None:
         """Commit the end; if that cannot be, nothing of the job is kept, and it failed."""
-        if end.state != "done":  # whoever reads that it ended finds nothing left of it
+        if end.state != "done":  # files go before the state is visible
             sweep_job(self._store, job)
         try:
             self._finish(job, end)
@@ -247,9 +246,9 @@ def _died(code: int) -> _End:
     what = f"signal {-code}" if code < 0 else f"exit code {code}"
     return _End(
         "failed",
-        error=f"The worker process broke down ({what}).",
-        advice="This is a bug in starshade, not in your data. Please report it with what stands "
-        "where the studio was started, and the output of `starshade doctor`.",
+        error=f"The worker process crashed ({what}).",
+        advice="This is a bug in starshade, not in your data. Please report it with the terminal "
+        "output of the studio and the output of `starshade doctor`.",
     )
 
 
@@ -323,7 +322,7 @@ _HALF = (PART, ".tmp-")  # an upload; what `starshade.ratings.places.atomic` wri
 
 
 def sweep(store: Store) -> None:
-    """Remove every file that no row speaks of.
+    """Remove every file without a row in the database.
 
     For the start, when nothing is in the making: no worker runs and no upload.
     """
@@ -338,7 +337,7 @@ def sweep(store: Store) -> None:
 
 
 def sweep_job(store: Store, job: JobRow) -> None:
-    """Remove what a job left behind, as far as it does not count, and what it replaced."""
+    """Remove the files of an unfinished job, and those that a job replaced."""
     empty(store.places.scratch)
     if job.kind == "read":
         row = store.data(job.data_id)

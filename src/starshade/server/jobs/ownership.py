@@ -1,8 +1,8 @@
-"""Whose folder it is, and one studio at a time.
+"""Ownership of the work folder: one studio at a time.
 
-What no row speaks of is swept away in a work folder. So a folder is taken only if it is empty or
-was made by a studio, which is looked at before anything is touched; and ``studio.id`` in it and
-its database must say the same id: another database would know nothing of the files.
+Files without a row in the database are removed from a work folder. So a folder is accepted only if
+it is empty or was made by a studio; this is checked before any change. ``studio.id`` in it and the
+database must have the same id: another database would not list the files.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from starshade.errors import OutputError
 from starshade.ratings.places.place import output_error, refuse_in_release
 from starshade.server.jobs.database import DATABASE, FOLDERS, MARK, Places, refuse_foreign
 
-_ELSEWHERE = "Choose another folder with --work, and take from here what you need."
+_ELSEWHERE = "Choose another folder with --work, and copy what you need from this one."
 
 
 @contextmanager
 def claim(work: Path) -> Iterator[str]:
-    """Hold a folder for this studio, whose id this gives; one that is refused is left as it was.
+    """Lock a folder for this studio, and yield the studio's id; a refused folder stays unchanged.
 
-    `work`: made if it does not exist. It is let go at the end, also when the process is killed.
+    `work`: made if it does not exist. The lock ends with the process.
     """
     refuse_in_release(Path(os.path.realpath(work)), work)
     with ExitStack() as held:
@@ -46,7 +46,7 @@ def claim(work: Path) -> Iterator[str]:
 
 
 def refuse_newer(places: Places, *, data: int, job: int) -> None:
-    """Refuse a folder with files of which its database, an older copy, cannot know.
+    """Refuse a folder with files that are newer than its database.
 
     `data` and `job`: the last numbers that were given.
     """
@@ -55,9 +55,8 @@ def refuse_newer(places: Places, *, data: int, job: int) -> None:
         for entry in os.listdir(folder) if folder.is_dir() else ():
             if entry.isascii() and entry.isdigit() and int(entry) > last:
                 raise OutputError(
-                    f"{places.work / DATABASE}: is older than {name}/{entry}, of which it does "
-                    "not know",
-                    advice=f"Put the newest one back that you have. {_ELSEWHERE}",
+                    f"{places.work / DATABASE}: is older than {name}/{entry} and does not list it",
+                    advice=f"Restore the newest copy of it. {_ELSEWHERE}",
                 )
 
 
@@ -75,8 +74,8 @@ def _is_studio(work: Path) -> bool:
         refuse_foreign(database)
         if MARK not in there:
             raise OutputError(
-                f"{work / MARK}: is gone, which says to which studio these files belong",
-                advice=f"Put it back. {_ELSEWHERE}",
+                f"{work / MARK}: is missing; it identifies the studio of these files",
+                advice=f"Restore it. {_ELSEWHERE}",
             )
         return True
     _refuse_others(work, there)
@@ -88,14 +87,14 @@ def _refuse_others(work: Path, there: dict[str, Path]) -> None:
     ours = {MARK, DATABASE, f"{DATABASE}.part", *FOLDERS}
     if there.keys() - ours:
         raise OutputError(
-            f"{work}: holds files that are not this studio's",
+            f"{work}: contains files that are not this studio's",
             advice="Choose an empty folder, or one that does not exist yet.",
         )
     parts = [there[name] for name in FOLDERS if name in there]
     if any(not place.is_dir() or any(place.iterdir()) for place in parts):
         raise OutputError(
-            f"{work}: holds files that are not this studio's",
-            advice=f"Its {DATABASE} is gone, which says what they are. {_ELSEWHERE}",
+            f"{work}: contains files that are not this studio's",
+            advice=f"Its {DATABASE}, which lists them, is missing. {_ELSEWHERE}",
         )
 
 
@@ -104,9 +103,9 @@ def _lock(work: Path, handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise OutputError(
-            f"{work}: another studio is at work in this folder",
-            advice="Use the page that it opened, end it first (Ctrl-C where it was started), or "
-            "choose another folder with --work.",
+            f"{work}: another studio uses this folder",
+            advice="Use that studio, stop it (Ctrl-C in its terminal), or choose another folder "
+            "with --work.",
         ) from error
 
 
@@ -114,8 +113,8 @@ def _read(work: Path, handle: int) -> str:
     content = os.pread(handle, 100, 0).decode(errors="replace").strip()
     if not content:
         raise OutputError(
-            f"{work / MARK}: is empty, which says to which studio these files belong",
-            advice=f"Put it back. {_ELSEWHERE}",
+            f"{work / MARK}: is empty; it identifies the studio of these files",
+            advice=f"Restore it. {_ELSEWHERE}",
         )
     return content
 

@@ -1,8 +1,8 @@
-"""What the studio remembers: data sets and jobs, in SQLite (WAL).
+"""The studio's store: data sets and jobs, in SQLite (WAL).
 
 A row never speaks of files that are not whole: they are moved into place first, and then the row
-is committed and flushed to the disk. So a folder without its row is waste. (Only where somebody
-deletes data, the files go first.)
+is committed and flushed to the disk. So a folder without its row is waste. (Only when data are
+removed, the files go first.)
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Store:
         self._opened.close()
 
     def ensure_there(self) -> None:
-        """Refuse to begin what could not be kept."""
+        """Raise an error if the work folder is missing."""
         self._database.ensure_there()
 
     # data sets
@@ -58,7 +58,7 @@ class Store:
     def add_data(
         self, kind: DataKind, name: str, source: str, options: Mapping[str, Any] | None = None
     ) -> DataRow:
-        """Remember a data set; nothing is read yet (`add_job` with kind "read")."""
+        """Add a data set; nothing is read yet (`add_job` with kind "read")."""
         with self._database.write() as db:
             data_id = self._insert_data(db, kind, name, source, dict(options or {}))
         return self.data(data_id)
@@ -67,7 +67,7 @@ class Store:
         """Return one data set."""
         rows = self._database.rows("SELECT * FROM data WHERE id = ?", data_id)
         if not rows:
-            raise ConfigError("this data set is not here", advice="It may have been removed.")
+            raise ConfigError("this data set does not exist", advice="It may have been removed.")
         return _data_row(rows[0])
 
     def all_data(self) -> tuple[DataRow, ...]:
@@ -75,7 +75,7 @@ class Store:
         return tuple(map(_data_row, self._database.rows("SELECT * FROM data ORDER BY id DESC")))
 
     def remove_data(self, data_id: int) -> None:
-        """Forget a data set and its jobs, and remove every file that was made of it."""
+        """Remove a data set, its jobs, and all their files."""
         self.data(data_id)
         with self._database.write() as db:
             busy = db.execute(
@@ -83,7 +83,7 @@ class Store:
             ).fetchone()
             if busy:
                 raise ConfigError(
-                    "this data set is still being worked on",
+                    "this data set has unfinished jobs",
                     advice="Cancel its jobs first, or wait until they are done.",
                 )
             made = [self.places.release(job.id) for job in self.jobs(data_id)]
@@ -94,7 +94,7 @@ class Store:
         self._database.scrub()
 
     def add_upload(self, name: str, file: str, part: Path) -> DataRow:
-        """Remember a file that was uploaded whole, and give it its place.
+        """Add a complete upload, and move it into place.
 
         `name`: what the pages call it; `file`: what it is called on the disk; `part`: where it
         lies, flushed to the disk: in the folder of uploads, under a name that is not a number
@@ -116,7 +116,7 @@ class Store:
         return self.data(data_id)
 
     def add_beside(self, data_id: int, role: str, file: str, part: Path) -> Path:
-        """Keep a file that was uploaded beside the ratings, and return where; see `add_upload`.
+        """Store an additional file of an upload, and return its path; see `add_upload`.
 
         `role`: ``users`` or ``item_names``; another one that had it goes.
         """
@@ -130,7 +130,7 @@ class Store:
         return place / file
 
     def beside(self, data_id: int) -> dict[str, str]:
-        """Return the files that were uploaded beside the ratings, by their role."""
+        """Return the additional files of an upload, by role."""
         places = self.places.upload(data_id)
         return {role: str(file) for role in BESIDE for file in (places / role).glob("*")}
 
@@ -149,10 +149,10 @@ class Store:
         return self.job(int(cursor.lastrowid or 0))
 
     def job(self, job_id: int) -> JobRow:
-        """Return one job as it stands, with its progress up to now."""
+        """Return one job, with its current progress."""
         rows = self._database.rows("SELECT * FROM job WHERE id = ?", job_id)
         if not rows:
-            raise ConfigError("this job is not here", advice="It may have been removed.")
+            raise ConfigError("this job does not exist", advice="It may have been removed.")
         return self._job_row(rows[0])
 
     def jobs(
@@ -184,12 +184,12 @@ class Store:
         return int(self._database.rows(query, data_id, *kinds)[0][0])
 
     def next_job(self) -> JobRow | None:
-        """Return the job that has waited longest."""
+        """Return the job that waits longest."""
         rows = self._database.rows("SELECT * FROM job WHERE state = 'queued' ORDER BY id LIMIT 1")
         return self._job_row(rows[0]) if rows else None
 
     def begin(self, job_id: int) -> bool:
-        """Mark a waiting job as running; False if it waits no longer."""
+        """Mark a waiting job as running; return False if it no longer waits."""
         with self._database.write() as db:
             changed = db.execute(
                 "UPDATE job SET state = 'running', started = ? WHERE id = ? AND state = 'queued'",
@@ -198,7 +198,7 @@ class Store:
         return changed.rowcount == 1
 
     def report(self, job_id: int, progress: Sequence[Step], notes: Sequence[str]) -> None:
-        """Say how far a running job is: kept in memory until it ends."""
+        """Record the progress of a running job, in memory until it ends."""
         self._live[job_id] = _Live(tuple(progress), tuple(notes))
 
     def finish(
@@ -211,7 +211,7 @@ class Store:
         advice: str | None = None,
         facts: Mapping[str, Any] | None = None,
     ) -> bool:
-        """End a job that waits or runs; all at once, and on the disk when this returns.
+        """End a waiting or running job in one transaction, on disk when this returns.
 
         `facts`: what was found in its data set, which is read as the job's settings say from now
         on (if they say anything). False if the job had ended before; then nothing is changed.
@@ -295,7 +295,7 @@ def _text(value: Any) -> str:
 
 
 DataKind = Literal["file", "upload", "synthetic"]
-#: what a file beside the ratings says
+#: roles of additional files
 BESIDE = ("users", "item_names")
 JobKind = Literal["read", "attack", "compare", "release"]
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
@@ -306,7 +306,7 @@ ENDED: frozenset[State] = frozenset({"done", "failed", "cancelled", "interrupted
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that a job does, or did."""
+    """A step of a job."""
 
     label: str  # e.g. "attacking"
     done: float  # how much of it, from 0 to `total`
@@ -316,7 +316,7 @@ class Step:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long still, if it goes on as before; None where that cannot be told."""
+        """Estimated seconds left; None if unknown."""
         if self.over or self.total is None or not 0 < self.done <= self.total:
             return None
         return self.seconds * (self.total - self.done) / self.done
@@ -324,10 +324,10 @@ class Step:
 
 @dataclass(frozen=True)
 class DataRow:
-    """A data set that somebody brought."""
+    """A data set."""
 
     id: int  # never given twice
-    name: str  # what the pages call it; a stranger may have written it
+    name: str  # shown on the pages; untrusted text
     kind: DataKind
     # the path of a file, the name of an upload in its folder, or the preset of made-up ratings
     source: str
@@ -339,7 +339,7 @@ class DataRow:
 
 @dataclass(frozen=True)
 class JobRow:
-    """Something that the worker does with a data set, or did."""
+    """A job on a data set."""
 
     id: int  # never given twice
     kind: JobKind
@@ -360,5 +360,5 @@ class JobRow:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the job has ended."""
         return self.state in ENDED

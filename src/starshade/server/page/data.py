@@ -1,4 +1,4 @@
-"""The page of a data set: what was recognised, and everything that can be done with it."""
+"""The page of a data set: what was recognised, and the forms of its jobs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def data_page(
 ) -> Shown:
     """Build the page of a data set.
 
-    `most_upload`: bytes that are taken of a file beside the ratings.
+    `most_upload`: the most bytes of an additional file.
 
     `given` is what the address says: ``form`` names the one to unfold, ``failed`` the job that
     failed with it, the rest fills it in; `refused`: forms that were sent and refused, by id.
@@ -137,20 +137,20 @@ def _failed(form: Form, job: JobRow, files: Mapping[str, str]) -> Form:
     if job.kind == "read":  # the page says on top why ratings could not be read
         return form
     at = ", ".join(field.label for field in made if field.error)
-    error = f"This could not be done. Please look at: {at}." if at else view.error
+    error = f"Failed. Check: {at}." if at else view.error
     return replace(form, error=error, advice=view.advice)
 
 
 def _intro(data: DataRow, reading: JobRow | None) -> str:
     if data.facts is None:
         if reading is not None and reading.state in ("queued", "running"):
-            return "The ratings are being read. What was found appears here by itself."
+            return "The ratings are being read. The result appears here automatically."
         if reading is not None and reading.state == "failed":
-            return "The ratings could not be read. The message says why; below you can say how."
+            return "The ratings could not be read. See the message, and correct the settings below."
         if reading is None:
-            return "Nothing was read yet. Say which column is what."
-        return "The ratings were not read to the end. Start it again."
-    return f"{shape_of(data)}. Check that this is what you meant before you go on."
+            return "Not read yet. Assign the columns."
+        return "Reading did not finish. Run it again."
+    return f"{shape_of(data)}. Check the columns and the scale before you continue."
 
 
 def _next(data: DataRow, reading: JobRow | None, jobs: tuple[JobRow, ...]) -> tuple[Next, ...]:
@@ -159,9 +159,9 @@ def _next(data: DataRow, reading: JobRow | None, jobs: tuple[JobRow, ...]) -> tu
     if data.facts is None:
         return ()
     if again := undecided(data.facts):
-        what = counted(again, "rating is", "ratings are")
-        why = f"{what} of an item that the same person had rated before. Which one counts?"
-        return (Next(why, Link("Decide", f"/data/{data.id}#mapping")),)
+        what = counted(again, "rating repeats", "ratings repeat")
+        why = f"{what} an item that the same person rated before. Choose which rating counts."
+        return (Next(why, Link("Choose", f"/data/{data.id}#mapping")),)
     return with_data(data, jobs)
 
 
@@ -170,11 +170,11 @@ def _columns(facts: Facts, options: Mapping[str, Any]) -> Table | None:
     if not mapping:
         return None
     rows = tuple((_ROLES.get(str(r), str(r)).replace("_", " "), str(c)) for r, c in mapping.items())
-    others = {"users": ", ".join(facts.get("attributes") or ()), "item_names": "names of items"}
+    others = {"users": ", ".join(facts.get("attributes") or ()), "item_names": "item names"}
     for name, what in others.items():
         if options.get(name):
             rows += ((what or "personal attributes", f"the file {Path(options[name]).name}"),)
-    return Table("What was taken for what", ("Role", "Column"), rows)
+    return Table("Role of each column", ("Role", "Column"), rows)
 
 
 def _histogram(facts: Facts) -> Chart | None:
@@ -184,7 +184,7 @@ def _histogram(facts: Facts) -> Chart | None:
     values = [{"rating": name, "share": share} for name, _, share in bars]
     most, _, highest = max(bars, key=lambda bar: bar[2])
     return Chart(
-        title="How the ratings spread",
+        title="Distribution of ratings",
         spec={
             "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
             "data": {"values": values},
@@ -201,7 +201,7 @@ def _histogram(facts: Facts) -> Chart | None:
         },
         text=f"The most frequent rating is {most}, with {percent(highest)} of all.",
         table=Table(
-            "How the ratings spread",
+            "Distribution of ratings",
             ("Rating", "Ratings", "Share"),
             tuple((name, f"{n:,}", percent(share)) for name, n, share in bars),
         ),
@@ -210,13 +210,13 @@ def _histogram(facts: Facts) -> Chart | None:
 
 def _delete(data: DataRow) -> Form:
     uploaded = "the uploaded file, " if data.kind == "upload" else ""
-    kept = " The file itself stays where it is." if data.kind == "file" else ""
+    kept = " Your file itself is not removed." if data.kind == "file" else ""
     return Form(
         id="delete",
         action=f"/data/{data.id}/delete",
         title="Remove these data",
-        intro=f"Removes {uploaded}what was read, and every result and release made of it from the "
-        f"studio. Nothing can be brought back.{kept}",
-        submit="Remove for good",
+        intro=f"Removes {uploaded}the ratings, and all their results and releases from the studio. "
+        f"This cannot be undone.{kept}",
+        submit="Remove permanently",
         fields=(),
     )

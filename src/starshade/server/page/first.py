@@ -1,4 +1,4 @@
-"""The first rows of what somebody brought: shown to them at once, and never kept."""
+"""The first rows of a file: shown at once, never kept."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SHAPING = ("format", "delimiter", "header", "wide")
 
 
 def facts_with_rows(store: Store, data: DataRow, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is known of a data set, and as ``preview`` its first rows, where it has any."""
+    """Return the facts of a data set, with its first rows as ``preview``."""
     return {**(data.facts or {}), "preview": first_rows(store, data, options)}
 
 
 def first_rows(store: Store, data: DataRow, options: Mapping[str, Any]) -> Preview | None:
-    """Look at the file of a data set; of what cannot be looked at, reading says what is wrong."""
+    """Return the first rows of a file; None if it cannot be opened (reading reports why)."""
     if data.kind == "synthetic":
         return None
     source = source_of(store, data)
@@ -49,7 +49,7 @@ def _looked(source: Path, changed: int, size: int, shaping: str) -> Preview | No
 
 
 def rows_table(looked: Preview | None) -> Table | None:
-    """Show the first rows; each column says what it is taken for."""
+    """Return the first rows as a table; its head names the role of each column."""
     if looked is None or not looked.rows:
         return None
     roles = {column: _ROLES[role] for role, column in looked.roles.items()}

@@ -1,4 +1,4 @@
-"""What every page has, and the first page."""
+"""The frame of every page, and the home page."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ HOME = Link("All data", "/")
 KINDS = {
     "file": "a file on this machine",
     "upload": "uploaded to the studio",
-    "synthetic": "made up, no real person in it",
+    "synthetic": "synthetic, no real people",
 }
 
 
 def frame(store: Store, title: str, trail: tuple[Link, ...] = (HOME,)) -> Shown:
-    """Return what surrounds a page."""
+    """Return the frame of a page."""
     running = store.jobs(states=("running",))
     waiting = len(store.jobs(states=("queued",)))
     return bare_frame(title, trail, job_line(running[0]) if running else None, waiting)
@@ -53,15 +53,15 @@ def frame(store: Store, title: str, trail: tuple[Link, ...] = (HOME,)) -> Shown:
 def bare_frame(
     title: str, trail: tuple[Link, ...] = (), running: Shown | None = None, waiting: int = 0
 ) -> Shown:
-    """Return a frame that says nothing of what is in the studio.
+    """Return a frame without content of the studio.
 
-    `trail`: from the first page to the one above this; `waiting`: jobs behind the `running` one.
+    `trail`: from the home page to the one above this; `waiting`: jobs behind the `running` one.
     """
     return Shown(title=title, trail=trail, version=__version__, running=running, waiting=waiting)
 
 
 def title_of(job: JobRow) -> str:
-    """Return what a job is called."""
+    """Return the title of a job."""
     if job.kind == "read":
         return "Reading the ratings"
     titles = {"attack": attack_title, "compare": compare_title, "release": release_title}
@@ -86,18 +86,18 @@ def _state_text(job: JobRow) -> str:
     if job.state == "running":
         return f"running for {duration(time.time() - (job.started or job.created))}"
     if job.state == "done" and job.started and job.finished:
-        return f"done, in {duration(job.finished - job.started)}"
+        return f"done in {duration(job.finished - job.started)}"
     return {
         "queued": "waiting",
         "done": "done",
-        "failed": "could not be done",
+        "failed": "failed",
         "cancelled": "cancelled",
-        "interrupted": "interrupted when the studio was ended",
+        "interrupted": "interrupted: the studio was stopped",
     }[job.state]
 
 
 def shape_of(data: DataRow) -> str:
-    """Return how many people, items and ratings; empty before they were read."""
+    """Return the numbers of people, items and ratings; empty before they are read."""
     facts = data.facts
     if not facts:
         return ""
@@ -108,13 +108,13 @@ def shape_of(data: DataRow) -> str:
 
 
 def latest_reading(store: Store, data_id: int) -> JobRow | None:
-    """Return the job that read a data set last, or is to."""
+    """Return the latest reading job of a data set."""
     jobs = store.jobs(data_id, kinds=("read",), limit=1)
     return jobs[0] if jobs else None
 
 
 def options_of(store: Store, data: DataRow) -> dict[str, Any]:
-    """Return how a data set was read last, or is to be."""
+    """Return the latest reading settings of a data set."""
     reading = latest_reading(store, data.id)
     return data.options if reading is None else reading.settings
 
@@ -137,25 +137,25 @@ def _data_state(data: DataRow, reading: JobRow | None) -> str:
     if reading is not None and reading.state in ("queued", "running"):
         return "being read" if reading.state == "running" else "waiting to be read"
     if data.facts is not None:
-        return "read; one question is open" if undecided(data.facts) else "read"
+        return "read; choose which repeated rating counts" if undecided(data.facts) else "read"
     if reading is not None and reading.state == "failed":
-        return "could not be read: say which column is what"
-    return "not read yet: say which column is what"
+        return "could not be read: assign the columns"
+    return "not read yet: assign the columns"
 
 
 _LISTED = 50  # data sets
 _LATEST = 10  # jobs
 _STEPS = (
-    "Choose ratings: a file, an upload, or made-up ones to try.",
-    "Check what was recognised: people, items, ratings, scale.",
-    "Attack them: see how many people a few known facts identify.",
-    "Compare methods: what each loses, and what it still gives away.",
+    "Choose ratings: a file, an upload, or synthetic ratings.",
+    "Check the recognised people, items, ratings and scale.",
+    "Attack the ratings: measure re-identification from a few known ratings.",
+    "Compare methods by loss and residual risk.",
     "Make a release, read its report, download it.",
 )
 
 
 def home_page(store: Store, *, most_upload: int, refused: Form | None = None) -> Shown:
-    """Build the first page; of its forms one may have been sent and `refused`."""
+    """Build the home page; `refused`: a form that was sent and has errors."""
     data = store.all_data()
     names = {row.id: row.name for row in data}
     forms = {
@@ -166,8 +166,8 @@ def home_page(store: Store, *, most_upload: int, refused: Form | None = None) ->
         forms[refused.id] = refused
     return Shown(
         frame=frame(store, "Ratings to publish", ()),
-        intro="Find out how exposed the people in your ratings are, and make a version in which "
-        "they can hide. Everything happens on this machine; nothing is sent anywhere.",
+        intro="Measure how identifiable the people in your ratings are, and make an anonymized "
+        "release. All data stay on this machine.",
         steps=_STEPS,
         data=[data_line(row, latest_reading(store, row.id)) for row in data[:_LISTED]],
         data_left_out=max(len(data) - _LISTED, 0),

@@ -1,4 +1,4 @@
-"""The page of a job: how far it is, what it found, what to do next."""
+"""The page of a job: progress, outcome, next steps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def job_page(store: Store, job: JobRow) -> Shown:
 
 
 def files_of(store: Store, data: DataRow) -> dict[str, str]:
-    """Return by which name a page calls the files of a data set: path → name."""
+    """Return the names that pages show for the files of a data set: path → name."""
     if data.kind == "synthetic":
         return {}
     beside = {path: Path(path).name for path in store.beside(data.id).values()}
@@ -42,7 +42,7 @@ def files_of(store: Store, data: DataRow) -> dict[str, str]:
 
 
 def source_of(store: Store, data: DataRow) -> Path:
-    """Return where the file of a data set lies."""
+    """Return the path of the file of a data set."""
     if data.kind == "upload":
         return store.places.upload(data.id) / data.source
     return Path(data.source).expanduser()
@@ -58,13 +58,13 @@ def _next(job: JobRow, outcome: Any, facts: Any) -> tuple[Next, ...]:
     if job.kind == "compare":
         return after_compare(job, outcome)
     if job.kind == "release":
-        link = Link("See the release", f"/releases/{job.id}")
-        return (Next("Read the verdict, then the report, before anything is published.", link),)
-    return (Next("See what was recognised.", Link("To the data", f"/data/{job.data_id}")),)
+        link = Link("Open the release", f"/releases/{job.id}")
+        return (Next("Read the verdict and the report before you publish.", link),)
+    return (Next("Check the recognised columns.", Link("Open the data", f"/data/{job.data_id}")),)
 
 
 def job_view(job: JobRow, files: Mapping[str, str]) -> Shown:
-    """Return a job as it is now; `files`: see `files_of`."""
+    """Return the view of a job; `files`: see `files_of`."""
 
     def shown(text: str) -> str:
         return without_paths(text, files)
@@ -88,7 +88,7 @@ def job_view(job: JobRow, files: Mapping[str, str]) -> Shown:
 
 
 def field_at_fault(job: JobRow) -> Setting | None:
-    """Return the field of the job's form that made it fail, if one did."""
+    """Return the form field that made a job fail, if one did."""
     name = (job.result or {}).get("setting") if job.state == "failed" else None
     return settings_of(job.kind).get(field_of(job.kind, str(name), job.settings))
 
@@ -96,32 +96,32 @@ def field_at_fault(job: JobRow) -> Setting | None:
 def _state_text(job: JobRow) -> str:
     if job.state == "running":
         since = duration(time.time() - (job.started or job.created))
-        return f"Running for {since}. You may close this page; the work goes on."
+        return f"Running for {since}. You can close this page; the job continues."
     if job.state == "done" and job.started and job.finished:
-        return f"Done, in {duration(job.finished - job.started)}."
+        return f"Done in {duration(job.finished - job.started)}."
     return {
-        "queued": "Waiting until the work before it is done.",
+        "queued": "Waiting for earlier jobs.",
         "done": "Done.",
-        "failed": "This could not be done. Nothing was changed.",
-        "cancelled": "Cancelled. Nothing was kept of it, and nothing else was changed.",
-        "interrupted": "The studio was ended while this was running. Nothing was kept of it; "
-        "what was finished before is there. It can be started again.",
+        "failed": "Failed. Nothing was changed.",
+        "cancelled": "Cancelled. Its results were discarded; nothing else was changed.",
+        "interrupted": "Interrupted: the studio was stopped during this job. Its results were "
+        "discarded; earlier results are kept. You can run it again.",
     }[job.state]
 
 
 @dataclass(frozen=True)
 class StepView:
-    """One part of the work that a job does."""
+    """A step of a job, as the page shows it."""
 
     label: str
     percent: int | None  # 0 to 100; None: nobody knows how much there is
-    text: str  # how far and how long still, e.g. ``40 %, about 20 seconds more``
+    text: str  # how far and how long still, e.g. ``40 %, about 20 seconds left``
     done: bool = False
     within: str = ""  # what of it is worked on; empty: it says so itself
 
 
 def steps_of(job: JobRow) -> tuple[StepView, ...]:
-    """Return the steps that are over, and the one that goes on or in which the work broke off."""
+    """Return the finished steps, and the current step or the one that failed."""
     over = [step for step in job.progress if step.over]
     now = [step for step in job.progress if not step.over]
     if job.ended and job.state != "done":
@@ -133,7 +133,7 @@ def steps_of(job: JobRow) -> tuple[StepView, ...]:
 
 
 def _done(step: Step) -> StepView:
-    return StepView(step.label, 100, f"done, in {duration(step.seconds)}", done=True)
+    return StepView(step.label, 100, f"done in {duration(step.seconds)}", done=True)
 
 
 def _current(now: Sequence[Step]) -> tuple[StepView, ...]:
@@ -149,7 +149,7 @@ def _current(now: Sequence[Step]) -> tuple[StepView, ...]:
     if share is None:
         return (StepView(shown.label, None, f"for {duration(shown.seconds)}", within=within),)
     left = shown.seconds_left
-    still = "" if left is None or share >= 1 else f", about {duration(left)} more"
+    still = "" if left is None or share >= 1 else f", about {duration(left)} left"
     return (StepView(shown.label, int(100 * share), f"{percent(share)}{still}", within=within),)
 
 
@@ -166,7 +166,7 @@ _HIDDEN = (None, False, "", 0, 0.0)
 
 
 def requested(kind: JobKind, settings: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """Return what was set; what was left alone is left out."""
+    """Return the settings that were changed from their defaults."""
     return tuple(
         Figure(_label(kind, name), _written(kind, name, value))
         for name, value in _flat(settings)

@@ -23,7 +23,7 @@ _AUDIT = ("policy", "known", "targets", "threshold")
 
 
 def first_data(ratings: str | None) -> dict[str, Any]:
-    """Return what to begin with: the path, and how it is read; empty: nothing.
+    """Return the first data set: its path and reading settings; empty: none.
 
     `ratings`: as the command line has them; None: those of the project file.
 
@@ -38,8 +38,9 @@ def first_data(ratings: str | None) -> dict[str, Any]:
         return {} if ratings is None else {"path": ratings}
     if is_address(str(its)):
         raise ConfigError(
-            f"{NAME}: [data] ratings is an address, and the studio reads what lies on this machine",
-            advice="Save the ratings here: starshade data convert --out FILE, then studio FILE.",
+            f"{NAME}: [data] ratings is an address; the studio reads only files on this machine",
+            advice="Save the ratings first: starshade data convert --out FILE, then starshade "
+            "studio FILE.",
         )
     reading: dict[str, Any] = {}
     for name, value in project.data.items():
@@ -50,9 +51,9 @@ def first_data(ratings: str | None) -> dict[str, Any]:
 
 
 def asked_by_project(data: DataRow, fields: Collection[str]) -> tuple[dict[str, list[str]], str]:
-    """Return what the project file says in the form of a release, and a sentence on it.
+    """Return the release settings of the project file, and a sentence on them.
 
-    `fields`: what the form asks; the sentence says what the file sets besides. Both are empty where
+    `fields`: those of the form; the sentence lists what else the file sets. Both are empty where
     there is no such file, or it is about other ratings.
     """
     project: Project | None = None
@@ -76,14 +77,14 @@ def asked_by_project(data: DataRow, fields: Collection[str]) -> tuple[dict[str, 
         values[field_of("release", "items", settings)] = [""]
     left = [name for name, value in values.items() if name not in fields and any(value)]
     left += project.audit.keys() - {*_AUDIT}
-    besides = f"; {', '.join(sorted(map(key_of, left)))} of it cannot be said here" if left else ""
-    return values, f"What stands here is from {NAME}{besides}."
+    besides = f"; this form cannot set {', '.join(sorted(map(key_of, left)))}" if left else ""
+    return values, f"Filled in from {NAME}{besides}."
 
 
 def project_of(store: Store, data: DataRow, job: JobRow) -> str:
-    """Return a project file that does a release's job every night; empty where none can.
+    """Return a project file that repeats a release; empty where that is impossible.
 
-    Made-up ratings have no file, and held-out ratings are no setting of it.
+    Synthetic ratings have no file, and held-out ratings are no setting of it.
     """
     if data.kind != "file" or job.settings.get("held_out"):
         return ""

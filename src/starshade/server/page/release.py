@@ -1,4 +1,4 @@
-"""The page of a release: the verdict, what may be published, and what must not."""
+"""The page of a release: verdict, public files, internal files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Result = Mapping[str, Any]
 
 
 def release_page(store: Store, job: JobRow) -> Shown:
-    """Build the page of a release that was made."""
+    """Build the page of a release."""
     data, result = store.data(job.data_id), job.result or {}
     folder, passed = store.places.release(job.id), bool(result.get("passed"))
     verdict = result.get("verdict") or {}
@@ -91,13 +91,22 @@ def _answer(check: Result) -> Figure:
 def _remains(result: Result) -> Picture:
     """Return the bar of what becomes of each rating, or how to get it."""
     remains, svg = result.get("remains") or {}, (result.get("pictures") or {}).get("remains", "")
-    text = remains.get("text") or result.get("remains_how") or "Make the release again to see it."
-    return Picture("What remains of the ratings", str(text), svg, str(remains.get("meaning") or ""))
+    text = (
+        remains.get("text")
+        or result.get("remains_how")
+        or "Make the release again to draw this chart."
+    )
+    return Picture(
+        "Utility: ratings recoverable from the release",
+        str(text),
+        svg,
+        str(remains.get("meaning") or ""),
+    )
 
 
 _MARKS = (
-    "A circle is in the ratings, a diamond in the release, each with its interval. The long tick "
-    "is the threshold of re-identification, the short one the baseline."
+    "Circle: initial risk, in the original ratings. Diamond: residual risk, in the release. Lines: "
+    "95 % intervals. Long tick: threshold. Short tick: baseline."
 )
 
 
@@ -105,11 +114,11 @@ def _attacked(result: Result) -> Picture | None:
     svg = (result.get("pictures") or {}).get("attacks", "")
     worst = [_worst(result.get("attacks") or (), "before"), _record(result)]
     text = " ".join(f"{one.label}: {one.value}." for one in worst if one is not None)
-    return Picture("The same attacks, before and after", text, svg, _MARKS) if svg else None
+    return Picture("Re-identification, before and after", text, svg, _MARKS) if svg else None
 
 
 def _rows(examples: Result | None) -> list[Table]:
-    """Return example classes, item by item: what people gave beside what is released."""
+    """Return example classes, item by item: original and released ratings."""
     tables = []
     for one in (examples or {}).get("classes", ()):
         more = f", {one['more']} more not shown" if one["more"] else ""
@@ -117,8 +126,8 @@ def _rows(examples: Result | None) -> list[Table]:
         columns = {"Item": (examples or {})["items"]}
         if one["real"]:
             given = zip(*one["real"], strict=True)
-            columns["In the ratings"] = [", ".join(item) for item in given]
-        columns["In the release"] = one["released"]
+            columns["Original ratings"] = [", ".join(item) for item in given]
+        columns["Release"] = one["released"]
         rows = tuple(zip(*columns.values(), strict=True))
         tables.append(Table(title, tuple(columns), rows))
     return tables
@@ -127,26 +136,27 @@ def _rows(examples: Result | None) -> list[Table]:
 def _tables(result: Result) -> tuple[Table | None, ...]:
     figures = [(each.label, each.value, each.meaning) for each in _figures(result)]
     return (
-        _table("What it came to", ("Figure", "Value", "What it means"), figures),
+        _table("Results", ("Measure", "Value", "Meaning"), figures),
         _claims(result),
         _attacks(result),
         _files(result),
     )
 
 
-#: what there is to take: its file, what the link says, the end of the address
+#: what can be downloaded: its file, what the link says, the end of the address
 _LINKS = {
     "download": ("release.zip", "Download the release (zip, {})", "download"),
-    "report": ("report.html", "Report for the owner", "report"),
-    "public_report": ("report-public.html", "Report to publish", "report?edition=public"),
-    "receipt": ("receipt.json", "Receipt: who is which record", "receipt"),
+    "report": ("report.html", "Internal report", "report"),
+    "public_report": ("report-public.html", "Public report", "report?audience=public"),
+    "receipt": ("receipt.json", "Private key file", "key"),
 }
 _KEEP = (
-    "The report for the owner: it names the people who are most at risk, the seed, and paths.",
-    "The receipt: it says who is which record. Whoever has it and the release has the people. Keep "
-    "it safe: without it moved or predicted ratings cannot be checked again.",
-    "The ratings themselves, and any second release of them: two together can tell more than "
-    "either.",
+    "Internal report: it names the people at highest risk, the seed, and paths.",
+    "Private key file: it maps records to people. Anyone with this file and the release can "
+    "re-identify everyone. Keep it safe: without it, moved or predicted ratings cannot be audited "
+    "again.",
+    "The original ratings, and any second release of them: two releases together can disclose more "
+    "than either.",
 )
 
 
@@ -154,22 +164,23 @@ def _publish(result: Result, whole: bool) -> tuple[str, ...]:
     """Say whether the files may be published."""
     status = status_of(result)
     if not whole:
-        return ("The files of this release are gone from the work folder; make it again.",)
+        return (
+            "The files of this release are missing in the work folder. Make the release again.",
+        )
     if status == "fail":
         return (
-            "May not be published: the verdict is FAIL, so there is no report to publish. You may "
-            "download the release to look at it.",
+            "Do not publish: the verdict is FAIL, so there is no public report. You can download "
+            "the release to inspect it.",
         )
     if status == "open":
         names = "; ".join(str(one["title"]) for one in _decisive(result))
         return (
             f"Not decided: the verdict is INCOMPLETE. Not measured: {names}.",
-            "There is no report to publish. You may download the release to look at it.",
+            "There is no public report. You can download the release to inspect it.",
         )
     return (
-        "May be published: the release, as it is. Its files belong together, and its README says "
-        "what it is.",
-        "The report to publish: nothing in it is about a single person.",
+        "Publish the release unchanged. Keep its files together; its README describes them.",
+        "The public report contains nothing about individual people.",
     )
 
 
@@ -186,27 +197,27 @@ def _next(
     settings = form_values("release", job.settings)
     if not whole:
         again = address(data.id, "release", settings)
-        return (Next("Its files are gone.", Link("Make it again", again)),)
+        return (Next("The files are missing.", Link("Make the release again", again)),)
     if passed:
-        beside = " and the warnings below" * bool(warnings)
-        why = f"Read the report for the owner{beside}. If you agree, sign it, and "
-        return (Next(f"{why}publish the downloaded files as they are.", report),)
+        also = " and the warnings below" * bool(warnings)
+        why = f"Read the internal report{also}. If you agree, sign it and publish the download."
+        return (Next(why, report),)
     advice = " ".join(map(str, verdict.get("advice") or ()))
-    stop = f"Do not publish this. {advice} The findings say what is not met".replace("  ", " ")
-    more = Next("The report says more about each finding.", report, main=False)
+    stop = f"Do not publish this release. {advice}".strip()
+    more = Next("The report has the details.", report, main=False)
     if settings.get("method", "predictive") != "predictive" and _fails_a_check(result):
         other = address(data.id, "release", {"method": "predictive", "k": settings.get("k") or 5})
-        return (Next(f"{stop}.", Link("Try the method predictive", other)), more)
+        return (Next(stop, Link("Try the method predictive", other)), more)
     k = larger_k(int(settings.get("k") or 5))
     if k is None or not larger_k_may_help(result, k):
-        return (Next(f"{stop}.", report),)
+        return (Next(stop, report),)
     larger = address(data.id, "release", {**settings, "k": k})
-    text = f"{stop}; a larger k, fewer items or another method may meet it."
+    text = f"{stop} A larger k, fewer items or another method may help."
     return (Next(text, Link(f"Try again with k = {k}", larger)), more)
 
 
 def larger_k_may_help(result: Result, k: int) -> bool:
-    """Tell whether a release with this k can be made, and whether it can change what failed."""
+    """Return whether a release with this k is possible and may pass what failed."""
     if k > int(result.get("records") or 0):
         return False
     others = {one["name"] for one in result.get("findings") or () if not one["passed"]}
@@ -245,10 +256,15 @@ def _table(caption: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]])
 
 def _claims(result: Result) -> Table | None:
     return _table(
-        "What the release claims, counted again on its files",
-        ("Model", "Asked", "Found", "Holds"),
+        "Claims of the release, verified on its files",
+        ("Model", "Claimed", "Verified", "Status"),
         [
-            (str(c["model"]), str(c["asked"]), str(c["verified"]), "yes" if c["holds"] else "NO")
+            (
+                str(c["model"]),
+                str(c["asked"]),
+                str(c["verified"]),
+                "✓ PASS" if c["holds"] else "✗ FAIL",
+            )
             for c in result.get("claims") or ()
         ],
     )
@@ -256,8 +272,8 @@ def _claims(result: Result) -> Table | None:
 
 def _attacks(result: Result) -> Table | None:
     return _table(
-        "How often the right record is found, before and after. High means risk.",
-        ("Attack", "Known", "In the ratings", "In the release", "Threshold"),
+        "Re-identification before and after, with 95 % intervals. High: risk.",
+        ("Attack", "Knowledge", "Initial risk", "Residual risk", "Threshold"),
         [
             (
                 str(a["attack"]),
@@ -273,7 +289,7 @@ def _attacks(result: Result) -> Table | None:
 
 def _files(result: Result) -> Table | None:
     return _table(
-        "Files of the release; whoever gets them can compare the checksums",
+        "Files of the release, with checksums",
         ("File", "Size", "SHA-256"),
         [(f["name"], size(f["bytes"]), f["sha256"]) for f in result.get("files") or ()],
     )
@@ -294,14 +310,14 @@ def _figures(result: Result) -> list[Figure]:
 
 
 _OTHERWISE = (
-    " A comparison may show another figure for the same settings: it tries one attacker, who knows "
-    "one number of ratings; the check of a release tries several, each with every number asked "
-    "for, and the strongest counts."
+    " A comparison may show another value for the same settings. It tests one attack with one "
+    "number of known ratings. The audit tests several attacks with each number, and the "
+    "strongest counts."
 )
 
 
 def _record(result: Result) -> Figure | None:
-    """Return how often the right record is named in the release, as its check has it."""
+    """Return re-identification in the release, with the value of its check."""
     checks = result.get("checks") or ()
     found = next((each for each in checks if each["name"] == "re-identification"), None)
     after = _worst(result.get("attacks") or (), "after")
@@ -317,11 +333,11 @@ def _worst(attacks: Any, when: str) -> Figure | None:
         return None
     most = max(rates, key=lambda rate: float(rate["rate"]))
     who = next(a for a in attacks if a.get(when) is most)
-    where = "the ratings as they are" if when == "before" else "this release"
+    where = "the original ratings" if when == "before" else "this release"
     return Figure(
-        f"Found in {where}, by the strongest attack tried",
+        f"Re-identification in {where}, strongest attack",
         interval(most),
-        "High means risk: how often the right record is named by somebody who must name one. Here "
-        f"by {who['attack']}, knowing {who['knowledge']}.{_OTHERWISE if when == 'after' else ''}",
+        "Share of targets whose record the attack names correctly. High: risk. Attack: "
+        f"{who['attack']}, knowing {who['knowledge']}.{_OTHERWISE if when == 'after' else ''}",
         float(most["rate"]),
     )

@@ -20,10 +20,10 @@ _CALLED = {"null_values": "null", "sensitive_attributes": "sensitive-attribute"}
 
 
 def command_of(store: Store, data: DataRow, job: JobRow) -> str:
-    """Return what to type to make a release again; empty where no command can.
+    """Return the command that reproduces a release; empty where there is none.
 
-    Made-up ratings have no file, and ratings that were held out are no option of a command. A
-    second line audits the release as the studio did, where another policy or thresholds were given.
+    Synthetic ratings have no file, and no command holds out ratings. A second line audits the
+    release as the studio did, if its policy or thresholds were changed.
     """
     seed = (job.result or {}).get("seed")
     if data.kind == "synthetic" or job.settings.get("held_out") or seed is None:
@@ -53,7 +53,7 @@ def command_of(store: Store, data: DataRow, job: JobRow) -> str:
 
 
 def read_as(store: Store, job: JobRow) -> Mapping[str, Any]:
-    """Return how the ratings were read that a release was made of."""
+    """Return the reading settings of the ratings of a release."""
     reads = store.jobs(job.data_id, kinds=("read",), states=("done",))
     return next((each.settings for each in reads if each.id < job.id), {})
 

@@ -116,14 +116,14 @@
     area.querySelector(".trouble").hidden = true;
     button.disabled = true;
     sending.hidden = false;
-    says.textContent = "Sending " + file.name;
+    says.textContent = "Uploading " + file.name;
     request.upload.onprogress = (event) => {
       const share = event.loaded / Math.max(event.total, 1);
       const left = ((performance.now() - began) / 1000) * (1 / Math.max(share, 1e-9) - 1);
       bar.value = 100 * share;
       says.textContent =
-        `${Math.round(100 * share)} % of ${(event.total / MEGA).toFixed(1)} MB sent` +
-        (share < 1 && left > 2 ? `, about ${Math.ceil(left)} seconds more` : "");
+        `${Math.round(100 * share)} % of ${(event.total / MEGA).toFixed(1)} MB uploaded` +
+        (share < 1 && left > 2 ? `, about ${Math.ceil(left)} seconds left` : "");
     };
     request.onload = () => {
       end();
@@ -139,11 +139,11 @@
     };
     request.onerror = () => {
       end();
-      refuse(area, "The file did not arrive.", "Is the studio still running? Nothing was kept; send it again.");
+      refuse(area, "The upload failed.", "The file was not kept. Check that the studio is running, then upload it again.");
     };
     request.onabort = () => {
       end();
-      refuse(area, "Sending was stopped.", "Nothing was kept.");
+      refuse(area, "Upload stopped.", "The file was not kept.");
     };
     stop.onclick = () => request.abort();
     const query = new URLSearchParams({ name: file.name, more: rest.length > 0 || area !== form });
@@ -170,11 +170,11 @@
         if (file.size > most) {
           return refuse(
             area,
-            `${size}; at most ${(most / MEGA).toFixed(0)} MB can be sent.`,
-            "Name its path on this machine instead: then nothing has to be sent.",
+            `${size}; at most ${(most / MEGA).toFixed(0)} MB can be uploaded.`,
+            "Give its path on this machine instead.",
           );
         }
-        if (!file.size) return refuse(area, `${file.name} is empty.`, "Export it again, and look whether it has rows.");
+        if (!file.size) return refuse(area, `${file.name} is empty.`, "Export it again and check that it has rows.");
       }
       send(area, files, area.dataset.upload);
     });
@@ -325,7 +325,7 @@
       button.onclick = () =>
         navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent).then(
           () => announce((button.textContent = "Copied")),
-          () => announce((button.textContent = "Not allowed here: select the text and copy it")),
+          () => announce((button.textContent = "Copying is not allowed here: select the text and copy it")),
         );
     }
     drawAll(false);

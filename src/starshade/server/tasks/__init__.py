@@ -1,1 +1,1 @@
-"""What jobs do, each in a process of its own."""
+"""The tasks of jobs, which run in the worker process."""

@@ -1,8 +1,7 @@
-"""Attack the ratings as they are.
+"""Attack the original ratings.
 
-Result: what the attack's own result tells (`to_dict`), its ``shares`` in the reader's words (each
-with its ``name`` and ``meaning``), a paragraph on it as ``text``, and the shares as a Vega-Lite
-picture, ``chart``.
+Result: the attack's result (`to_dict`), its ``figures``, a paragraph as ``text``, and a Vega-Lite
+chart as ``chart``.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def perform(order: Order) -> Done:
     settings = checked("an attack", order.settings, _SETTINGS)
     entry = find(ENTRIES, settings.get("attack", "scoreboard-rh"), "attack")
     attack = built(entry.load(), f"the attack {entry.name}", settings.get("config", {}))
-    knowledge = built(Knowledge, "what the adversary knows", settings.get("knowledge", {}))
+    knowledge = built(Knowledge, "the adversary's knowledge", settings.get("knowledge", {}))
     result = attack.run(
         open_ratings(order), knowledge, targets=settings.get("targets"), rng=settings.get("seed")
     )

@@ -1,7 +1,7 @@
-"""Make releases by several methods at several k, and hold them against each other.
+"""Compare releases by several methods at several k.
 
-Result: what `starshade.audit.compare.result.Comparison` tells (`to_dict`; a row says whether it is
-on the ``frontier``), a paragraph on it as ``text``, and the frontier as a Vega-Lite picture,
+Result: `starshade.audit.compare.result.Comparison` (`to_dict`; a row says whether it is
+on the ``frontier``), a paragraph on it as ``text``, and the frontier as a Vega-Lite chart,
 ``chart`` (None where every method refused), and what the kinds of loss mean as ``losses``.
 """
 
@@ -18,7 +18,7 @@ _SETTINGS = {**get_type_hints(CompareSettings), "items": str | None, "seed": int
 
 
 def perform(order: Order) -> Done:
-    """Compare."""
+    """Compare methods."""
     from starshade.audit.compare.compare import compare
     from starshade.audit.compare.frontier import LOSSES, compared, frontier_chart
     from starshade.ratings.select import parse_items

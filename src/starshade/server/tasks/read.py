@@ -1,8 +1,8 @@
-"""Read what somebody brought, and keep it as a store.
+"""Read the ratings of a data set, and store them.
 
 Facts of a data set, and the result of the job: what `starshade.ratings.describe.Description`
-finds, the ``job`` that read it, how many ``seconds`` that took, and what is ``undecided``: of how
-many ratings nobody said which counts (``on_duplicate``).
+has, the ``job`` that read it, how many ``seconds`` that took, and what is ``undecided``: the
+number of repeated ratings for which no rule is chosen (``on_duplicate``).
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 
 def perform(order: Order) -> Done:
-    """Read, describe, store."""
+    """Read, describe and store ratings."""
     from starshade.ratings.describe import describe
     from starshade.ratings.store import write_store
 
     started = perf_counter()
     options = order.settings or order.data.options
     ratings = _made_up(order, options) if order.data.kind == "synthetic" else _read(order, options)
-    with task("looking at the ratings"):
+    with task("describing the ratings"):
         described = describe(ratings).to_dict()
     if (again := described["duplicates_merged"]) and "on_duplicate" not in options:
         described["undecided"] = {"on_duplicate": again}
     place = order.places.data(order.data.id)
     place.mkdir(mode=0o700, exist_ok=True)
-    with task("keeping the ratings"):
+    with task("storing the ratings"):
         write_store(ratings, place / str(order.job))
         flush(place.parent)
     facts = {**described, "job": order.job, "seconds": perf_counter() - started}
@@ -49,7 +49,7 @@ def open_ratings(order: Order) -> Ratings:
     facts = order.data.facts
     if facts is None:
         raise ConfigError(
-            "these data were not read yet", advice="Read them first, on the page of the data."
+            "these data are not read yet", advice="Read them first, on the page of the data."
         )
     with task("opening the ratings"):
         return open_store(order.places.data(order.data.id) / str(facts["job"]))
@@ -62,7 +62,7 @@ def _read(order: Order, options: dict[str, Any]) -> Ratings:
     for name in ("return", "source", "show_values"):
         del hints[name]
     hints |= dict.fromkeys(("users", "item_names"), str)
-    # nobody works with these before it was said which of them count
+    # no job uses these before the rule is chosen
     settings = {"on_duplicate": "last", **checked("reading", options, hints)}
     if order.data.kind == "upload":
         return read_ratings(order.places.upload(order.data.id) / order.data.source, **settings)
@@ -74,7 +74,7 @@ def _made_up(order: Order, options: dict[str, Any]) -> Ratings:
 
     hints: dict[str, Any] = {"like": str, "seed": int | None}
     hints |= dict.fromkeys(("n_users", "n_items", "n_ratings"), int | None)
-    settings = checked("making up ratings", options, hints)
+    settings = checked("synthetic ratings", options, hints)
     seed = settings.pop("seed", None)
     like = settings.pop("like", order.data.source)
     return synthesize(like, **settings, rng=seed)

@@ -1,4 +1,4 @@
-"""Make a release, judge it, report on it, pack it; a public report only where it passes.
+"""Make, audit, report and pack a release; a public report only if it passes.
 
 Result::
 
@@ -7,10 +7,10 @@ Result::
     text       a paragraph on it
     passed     whether it may be published
     zip_bytes
-    pictures   SVG: ``remains``, ``attacks``, as the report for the owner draws them
+    pictures   SVG: ``remains``, ``attacks``, as in the internal report
     verdict, questions, claims, findings, warnings, attacks, disclosure, examples, remains,
     remains_how, losses, method, files
-               as in a `Dossier`, for its owner
+               as in the internal part of a `Dossier`
 
 Files: see `starshade.server.jobs.database`.
 """
@@ -49,8 +49,8 @@ _SETTINGS = {
 _DRAWN = ("remains", "attacks")
 _NO_DATE = (1980, 1, 1, 0, 0, 0)  # a release does not tell when it was made, nor does its wrapping
 _CHUNK = 1 << 20
-#: what the pages say of the judgement; the rest stands in the reports
-_TOLD = (
+#: the parts of the audit that the pages show; the reports have all
+_SHOWN = (
     "verdict",
     "checks",
     "claims",
@@ -68,7 +68,7 @@ _TOLD = (
 
 
 def perform(order: Order) -> Done:
-    """Make a release and everything that goes with it."""
+    """Make a release, its reports and its archive."""
     from starshade.anonymize.registry import ENTRIES, usual_method
     from starshade.audit.dossier.dossier import compile_dossier
     from starshade.audit.evidence import numbers_to_try
@@ -105,7 +105,7 @@ def perform(order: Order) -> Done:
     figures = {**made.to_dict(), "out": "The release", "peak_rss_mb": None}
     made = replace(made, figures=figures)
     note(str(made))
-    with task("judging it"):
+    with task("auditing the release"):
         dossier = compile_dossier(
             ratings, release, private=receipt, audit=audit, probe=probe, rng=seed
         )
@@ -127,7 +127,7 @@ def perform(order: Order) -> Done:
             "records": dossier.audit.records,
             "zip_bytes": size,
             "pictures": {name: inline(specs[name]) for name in _DRAWN if name in specs},
-            **{name: judged[name] for name in _TOLD},
+            **{name: judged[name] for name in _SHOWN},
         }
     )
 
@@ -140,7 +140,7 @@ def _set_aside(ratings: Ratings, share: float, seed: int) -> tuple[Ratings, Rati
 
     train, probe = hold_out(ratings, share, rng=seed)
     note(
-        f"{probe.n_ratings:,} ratings are held out to test recommenders on; they are not in the "
+        f"{probe.n_ratings:,} ratings are held out to test recommenders; they are not in the "
         "release"
     )
     return train, probe
@@ -152,7 +152,7 @@ def _pack(release: Path, out: Path) -> int:
     with (
         atomic_file(out, 0o600, needs=total) as part,
         zipfile.ZipFile(part, "w") as archive,
-        task("packing it", total) as step,
+        task("packing the release", total) as step,
     ):
         for path in files:
             entry = zipfile.ZipInfo(f"release/{path.name}", _NO_DATE)

@@ -1,4 +1,4 @@
-"""What the worker can do: one function for each kind of job."""
+"""The tasks of the worker: one function for each kind of job."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class Order:
 
     @property
     def places(self) -> Places:
-        """What lies where."""
+        """The paths in the work folder."""
         return Places(self.work)
 
 
 @dataclass(frozen=True)
 class Done:
-    """What came of it; all its files are in their places."""
+    """The outcome of a job; all its files are in place."""
 
     result: dict[str, Any]  # for `JobRow.result`
     facts: dict[str, Any] | None = None  # for `DataRow.facts`
 
 
 def perform(order: Order) -> Done:
-    """Do a job."""
+    """Run a job."""
     # only what is needed is loaded
     task: Callable[[Order], Done] = import_module(f"starshade.server.tasks.{order.kind}").perform
     return task(order)

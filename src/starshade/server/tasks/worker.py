@@ -1,4 +1,4 @@
-"""The worker process: gets an order, does it, tells how it went; see `starshade.server`.
+"""The worker process: runs jobs and reports their progress and result; see `starshade.server`.
 
 Started by `starshade.server.jobs.engine` as ``worker SOCKET PARENT WORK``.
 """
@@ -40,7 +40,7 @@ _NICE = 5  # pages come first
 
 
 def main(arguments: list[str]) -> None:
-    """Do orders until the parent is gone; arguments: socket handle, parent's id, work folder."""
+    """Run jobs until the parent is gone; arguments: socket handle, parent's id, work folder."""
     handle, parent, work = int(arguments[0]), int(arguments[1]), Path(arguments[2])
     _die_with(parent)
     _settle_in(work)
@@ -107,7 +107,7 @@ def _do(request: dict[str, Any], work: Path, connection: Connection) -> None:
             message["setting"] = error.setting
     except MemoryError:
         message = {
-            "error": "The machine has no memory left for this.",
+            "error": "Not enough memory for this job.",
             "advice": "Close other programs, or work on fewer items.",
         }
     except OSError as error:
@@ -117,8 +117,8 @@ def _do(request: dict[str, Any], work: Path, connection: Connection) -> None:
         traceback.print_exc(file=sys.stderr)
         message = {
             "error": f"internal error: {type(error).__name__}",
-            "advice": "This is a bug in starshade, not in your data. Please report it with what "
-            "stands where the studio was started, and the output of `starshade doctor`.",
+            "advice": "This is a bug in starshade, not in your data. Please report it with the "
+            "terminal output of the studio and the output of `starshade doctor`.",
         }
     channel.close()
     send(message)
@@ -150,7 +150,7 @@ class _Begun:
 
 
 class ProgressChannel:
-    """A `progress.Reporter` that sends what it hears on, from a thread of its own.
+    """A `progress.Reporter` that sends progress from a separate thread.
 
     Kernels run for long without a word: a sign that had to wait for the next call might come
     much too late.
@@ -185,7 +185,7 @@ class ProgressChannel:
         return handle
 
     def advance(self, handle: int, amount: float) -> None:
-        """Move a step on."""
+        """Advance a step."""
         with self._lock:
             self._steps[handle].done += float(amount)
         self._news.set()
