@@ -344,7 +344,7 @@ def test_closing_interrupts_and_the_next_start_goes_on(tmp_path: Path) -> None:
     waiting = first.begin("read", first.store.add_data("synthetic", "s", "survey", {"n_users": 50}))
     first.engine.close()
     assert store.job(running.id).state == "interrupted"
-    assert "Start it again" in str(store.job(running.id).advice)
+    assert "Run it again" in str(store.job(running.id).advice)
     assert store.job(waiting.id).state == "queued"
     store.close()
 

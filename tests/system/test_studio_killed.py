@@ -109,7 +109,7 @@ def test_kill_9_of_the_server_in_the_middle_of_a_job(tmp_path: Path) -> None:
     engine.start()
     interrupted = store.job(told["running"])
     assert interrupted.state == "interrupted"
-    assert interrupted.error == "The studio was ended while this ran."
+    assert interrupted.error == "The studio was stopped during this job."
     assert interrupted.advice is not None
     assert not half.exists()
     folder = store.places.release(told["release"])
@@ -373,5 +373,5 @@ def test_kill_9_of_the_command_and_its_page_after_starting_again(tmp_path: Path)
     with command(work) as (process, client):
         assert "100 people" in client.get("/data/1").text  # what was finished is there
         said = client.get("/jobs/2").text
-        assert "The studio was ended while this ran." in said
+        assert "The studio was stopped during this job." in said
         assert 'action="/jobs/2/again"' in said

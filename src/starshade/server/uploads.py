@@ -116,7 +116,7 @@ def _ensure_taken(length: int, most: int) -> None:
     if length > most:
         raise TooLargeError(
             f"the file has {size(length)} or more; the limit is {size(most)}",
-            advice="Give the path of the file on this machine instead, or start the studio with a "
+            advice="Give the file's path on this machine instead, or start the studio with a "
             "larger --max-upload.",
         )
 
@@ -131,7 +131,7 @@ def _ensure_unpacked(file: Path, most: int) -> None:
     if held > most:
         raise TooLargeError(
             f"unpacked, the file has {size(held)}; the limit is {size(most)}",
-            advice="Upload only what is needed, give the path of the file on this machine instead, "
+            advice="Upload only what is needed, give the file's path on this machine instead, "
             "or start the studio with a larger --max-upload.",
         )
 
@@ -142,7 +142,7 @@ def _ensure_space(folder: Path, length: int) -> None:
         raise OutputError(
             f"too little disk space: the file needs {size(length)}, {size(free)} are free in the "
             f"work folder, and {size(_SPARE)} must stay free",
-            advice="Free disk space, or give the path of the file on this machine instead, which "
+            advice="Free disk space, or give the file's path on this machine instead, which "
             "makes no copy.",
         )
 

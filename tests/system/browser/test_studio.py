@@ -147,7 +147,7 @@ def test_a_clicked_point_and_its_button_lead_to_the_same_form(walk: Walk, look: 
 
 def test_both_editions_of_the_report_open(walk: Walk, look: Look) -> None:
     seen = look()
-    for edition, name in (("", "internal"), ("?edition=public", "public")):
+    for edition, name in (("", "internal"), ("?audience=public", "public")):
         seen.go(f"{walk.release}/report{edition}")
         seen.page.locator("h1").wait_for()
         text = seen.page.content()
@@ -169,7 +169,7 @@ def test_every_page_is_accessible_and_fits(
         "5-data": walk.asked,
         "6-release": walk.release,
         "7-report": f"{walk.release}/report",
-        "8-public": f"{walk.release}/report?edition=public",
+        "8-public": f"{walk.release}/report?audience=public",
     }
     found: list[str] = []
     for name, path in pages.items():
@@ -317,7 +317,7 @@ def test_an_export_with_files_beside_it_is_asked_about_on_one_page(
     assert "ann.0@mail.example" in page.locator(".scroll").first.inner_text()
     assert page.locator("#mapping-user_col").input_value() == "email"
     assert "one value per user" in page.locator("#mapping-user_col-help").inner_text()
-    assert "3 ratings are of an item" in page.locator("#mapping-on_duplicate").inner_text()
+    assert "3 ratings repeat an item" in page.locator("#mapping-on_duplicate").inner_text()
     assert not page.locator("#work-title").count()
     assert not page.locator("#mapping-query").is_visible()  # a file has but one table
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

@@ -27,7 +27,7 @@ def goes_to(answer: Any) -> str:
 def test_the_latest_work_says_on_which_data(desk: Desk) -> None:
     data = desk.read("this one.csv")
     desk.store.add_job("attack", data.id, {"attack": "label", "knowledge": {"known": 3}})
-    assert "Attack: label, 3 facts known (this one.csv)" in desk.get("/").text
+    assert "Attack: label, 3 known ratings (this one.csv)" in desk.get("/").text
 
 
 def test_the_first_page_offers_three_ways(desk: Desk) -> None:
@@ -52,7 +52,7 @@ def test_a_path_becomes_data_that_are_to_be_read(desk: Desk, tmp_path: Path) -> 
 def test_a_wrong_path_comes_back_with_what_was_typed(desk: Desk) -> None:
     answer = desk.post("/data/path", {"path": "/no/such <i>file</i>.csv"})
     assert answer.status_code == WRONG
-    assert "There is nothing at /no/such &lt;i&gt;file" in answer.text
+    assert "/no/such &lt;i&gt;file&lt;/i&gt;.csv does not exist" in answer.text
     assert 'value="/no/such &lt;i&gt;file&lt;/i&gt;.csv"' in answer.text
     assert desk.store.all_data() == ()
 
@@ -124,7 +124,7 @@ def test_what_is_wrong_is_said_at_its_field(
     assert f'id="{what}-{wrong}-error"' in answer.text
     assert "<script>x" not in answer.text
     assert "&lt;script&gt;x" in answer.text  # what was typed is still there
-    assert "Please look at:" in answer.text
+    assert "Check:" in answer.text
     assert desk.store.jobs(data.id, kinds=("attack", "compare", "release")) == ()
 
 
@@ -186,7 +186,7 @@ def test_data_are_removed_but_not_while_they_are_worked_on(desk: Desk) -> None:
     job = desk.store.add_job("attack", data.id, {})
     answer = desk.post(f"/data/{data.id}/delete")
     assert answer.status_code == 409
-    assert "still being worked on" in answer.text
+    assert "unfinished jobs" in answer.text
     desk.end(job, "cancelled")
     assert goes_to(desk.post(f"/data/{data.id}/delete")) == "/"
     assert desk.get(f"/data/{data.id}").status_code == NOT_HERE
@@ -206,7 +206,7 @@ def test_a_number_that_is_none_is_not_here(still: Desk, path: str, bad: str) -> 
 @pytest.mark.parametrize(
     "path",
     ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2f..%2f..%2fetc/passwd",
-     "/releases/1/report?edition=../../../receipt", "/releases/1/..%2f2%2freceipt.json",
+     "/releases/1/report?audience=../../../receipt", "/releases/1/..%2f2%2freceipt.json",
      "/docs", "/openapi.json", "/redoc"],
 )  # fmt: skip
 def test_no_address_leads_out(still: Desk, path: str) -> None:
@@ -278,7 +278,7 @@ def test_the_files_of_a_release(desk: Desk) -> None:
     names = ("release.zip", "receipt.json", "report.html", "report-public.html")
     for name in names:
         (folder / name).write_text(f"<p>{name}</p>")
-    places = ("download", "receipt", "report", "report?edition=public")
+    places = ("download", "key", "report", "report?audience=public")
     for place in places:  # nothing is shown before it is done
         assert desk.get(f"{here}/{place}").status_code == NOT_HERE
     desk.end(job, result={"passed": True, "verdict": {"headline": "May be published"}})
@@ -291,7 +291,7 @@ def test_the_files_of_a_release(desk: Desk) -> None:
         assert "default-src 'none'" in policy
         assert ("sandbox" in policy) == place.startswith("report")  # it runs nothing
     (folder / "release.zip").unlink()
-    assert "gone" in desk.get(here).text
+    assert "are missing" in desk.get(here).text
     assert desk.get(f"{here}/download").status_code == NOT_HERE
 
 

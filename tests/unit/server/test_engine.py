@@ -77,7 +77,7 @@ def test_what_ran_when_the_studio_ended_is_interrupted_and_what_waited_waits(sto
     engine.start()
     engine.close()
     assert [job.state for job in store.jobs()] == ["queued", "interrupted"]
-    assert "Start it again" in store.job(ran.id).advice
+    assert "Run it again" in store.job(ran.id).advice
     assert store.job(waits.id).started is None
 
 
@@ -116,7 +116,7 @@ def test_closing_what_was_never_started_is_no_error(store):
 
 @pytest.mark.parametrize(
     ("code", "said"),
-    [(-9, "ran out of memory"), (-11, "signal 11"), (1, "exit code 1"), (0, "exit code 0")],
+    [(-9, "memory ran out"), (-11, "signal 11"), (1, "exit code 1"), (0, "exit code 0")],
 )
 def test_how_a_worker_died_is_said_in_words(code, said):
     end = engine_module._died(code)

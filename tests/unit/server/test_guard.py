@@ -30,9 +30,9 @@ GET = (
     "/jobs/{}/events",
     "/releases/{}",
     "/releases/{}/report",
-    "/releases/{}/report?edition=public",
+    "/releases/{}/report?audience=public",
     "/releases/{}/download",
-    "/releases/{}/receipt",
+    "/releases/{}/key",
 )
 POST = (
     "/data/path",
@@ -180,7 +180,7 @@ def test_another_host_is_refused_with_token_and_cookie(desk: Desk, host: str, pa
 def test_the_page_for_another_host_can_be_read_and_names_no_secret(desk: Desk, host: str) -> None:
     desk.read("secret-name.csv")
     answer = desk.get("/", headers={"Host": host})
-    assert "Open the address that was printed where the studio was started." in answer.text
+    assert "Open the address that the studio printed in its terminal." in answer.text
     assert "--plain-host" in answer.text
     for secret in (NAME, NAME.split(".")[0], TOKEN, "secret-name"):
         assert secret not in answer.text + str(answer.headers)
@@ -235,7 +235,7 @@ def test_a_refusal_is_a_page_or_json_and_says_what_to_do(desk: Desk) -> None:
     assert "<h1>" in shown.text
     told = desk.get("/", headers={"Accept": "application/json"}).json()
     assert told["error"]["status"] == REFUSED
-    assert "address that was printed" in told["error"]["advice"]
+    assert "address that the studio printed" in told["error"]["advice"]
 
 
 @pytest.mark.parametrize("path", ["/", "/static/studio.css", "/nothing", "/jobs/1", "/data/x"])

@@ -154,7 +154,7 @@ def test_a_folder_that_does_not_say_whose_it_is_is_refused(used):
     (used / "studio.id").write_text("")
     assert "is empty" in refused(used)
     (used / "studio.id").unlink()
-    assert "studio.id: is gone" in refused(used)
+    assert "studio.id: is missing" in refused(used)
     (used / "studio.id").write_text(said)  # as advised
     Store(used).close()
 

@@ -258,8 +258,8 @@ def find(name: str, form: Any) -> Any:
 def test_after_reading_an_attack_is_suggested(whole: Whole) -> None:
     fresh = whole.desk.read("fresh.csv")
     (step,) = data_page(whole.desk.store, fresh).next
-    assert "8 facts" in step.why
-    assert "wrong about 2" in step.why
+    assert "8 ratings" in step.why
+    assert "2 of them wrong" in step.why
     few = whole.desk.read("few.csv", ratings_per_user={**FACTS["ratings_per_user"], "q25": 2.7})
     (step,) = data_page(whole.desk.store, few).next
     assert "known=2&wrong=0" in step.link.href
@@ -277,15 +277,13 @@ def test_a_headline_says_who_was_attacked_and_by_whom(whole: Whole) -> None:
         told[targets] = (page.outcome.headline, page.outcome.reading_help)
     headline, help_text = told[355]
     assert "8 of a person's ratings (exactly, dates to within 14 days, 2 of them wrong)" in headline
-    assert (
-        "among the 355 people with 8 ratings or more; 45 have fewer and were not tried." in headline
-    )
+    assert "of the 355 people with at least 8 ratings; 45 with fewer are ineligible." in headline
     assert "sample" not in help_text
-    assert "drawn at random, and so were" not in help_text
-    assert "among 100 drawn from the 355 people" in told[100][0]
-    assert "drawn at random, and so were" in told[100][1]
-    assert told[400][0].endswith("among all 400 people.")
-    assert "1 has fewer and was not tried" in told[399][0]
+    assert "targets and their known ratings were drawn" not in help_text
+    assert "of 100 drawn from the 355 people" in told[100][0]
+    assert "targets and their known ratings were drawn" in told[100][1]
+    assert told[400][0].endswith("of all 400 people.")
+    assert "1 with fewer is ineligible" in told[399][0]
 
 
 def test_a_picture_and_its_figures_call_things_by_the_same_names(whole: Whole) -> None:
@@ -309,10 +307,10 @@ def test_every_figure_says_what_the_attacker_knows(
     assert knows in page.outcome.figures[0].meaning
     assert f"who knows {knows}" in Words(rendered(*pages["compare"])).text
     assert knows in mains(page)[0].why
-    (figures,) = [each for each in pages["release"][1].tables if each.title == "What it came to"]
+    (figures,) = [each for each in pages["release"][1].tables if each.title == "Results"]
     meaning = next(row[2] for row in figures.rows if "this release" in row[0])
     assert re.search(r"knowing [1-9] ratings", meaning)
-    assert "A comparison may show another figure" in meaning
+    assert "A comparison may show another value" in meaning
 
 
 def test_one_person_alone_is_offered_no_release(whole: Whole) -> None:
@@ -321,7 +319,7 @@ def test_one_person_alone_is_offered_no_release(whole: Whole) -> None:
     assert (page.compare, page.release) == (None, None)
     assert page.attack is not None
     (step,) = page.next
-    assert "There is only 1 person in these data: nothing can be released" in step.why
+    assert "There is only 1 person in these data. A release needs at least two." in step.why
 
 
 def test_after_an_attack_methods_and_a_release_are_suggested(whole: Whole) -> None:
@@ -398,7 +396,7 @@ def data_of(node: Any) -> Iterator[tuple[str, Any]]:
 def test_progress_says_how_far_and_how_long_still(pages: dict[str, tuple[str, Any]]) -> None:
     over, now = pages["running"][1].job.steps
     assert (over.done, over.percent) == (True, 100)
-    assert (now.percent, now.text) == (25, "25.0%, about 2 minutes more")
+    assert (now.percent, now.text) == (25, "25.0%, about 2 minutes left")
 
 
 def in_state(state: Any, *progress: Step, **more: Any) -> JobRow:
@@ -434,7 +432,7 @@ def test_what_cannot_be_read_is_to_be_read_otherwise(whole: Whole) -> None:
     assert page.reading.error == "two good.csv, line 2: no rating"
     assert page.reading.advice == "See two good.csv."
     assert not page.reading.again
-    assert mains(page)[0].link.text == "Change how it is read"
+    assert mains(page)[0].link.text == "Change the reading settings"
     assert "uploads/" not in whole.desk.get("/").text
     assert job.state == "failed"
 
@@ -491,7 +489,7 @@ def test_settings_to_change_say_what_was_wrong_with_them(
     assert place + ' aria-invalid="true"' in text or of_boxes in text
     words = Words(text).text
     label = settings_of(kind)[wrong].label
-    assert f"This could not be done. Please look at: {label}." in words
+    assert f"Failed. Check: {label}." in words
     assert words.count("Lower it.") == 1
     other = {"attack": "release", "compare": "attack", "release": "compare"}[kind]
     for place in (f"form={other}&failed={job.id}", f"form={kind}&failed=0", f"form={kind}"):
@@ -581,7 +579,7 @@ def test_a_column_that_nobody_knows_is_asked_for_first(whole: Whole, tmp_path: P
     assert desk.store.jobs(data_id) == ()
     asked = {"user_col": "kunde", "item_col": "titel", "rating_col": ""}
     text = desk.post(f"{at}/mapping", asked).text
-    assert "Choose the column, or say" in text
+    assert "Choose the column, or select" in text
     desk.post(f"{at}/mapping", {**asked, "rating_col": "note"})
     (job,) = desk.store.jobs(data_id)
     assert job.settings == {"user_col": "kunde", "item_col": "titel", "rating_col": "note"}
@@ -615,15 +613,15 @@ def test_nobody_works_with_ratings_of_which_it_is_open_which_count(
     page = data_page(desk.store, desk.store.data(data_id))
     assert (page.attack, page.compare, page.release, page.mapping.open) == (None, None, None, True)
     assert page.mapping.fields[0].name == "on_duplicate"
-    assert "1 rating is of an item" in mains(page)[0].why
+    assert "1 rating repeats an item" in mains(page)[0].why
     assert "the lowest 1 time, the highest 1 time" in find("scale", page.mapping).help
-    assert "Say first which rating counts" in desk.post(f"{at}/attack", {"attack": "label"}).text
+    assert "First choose which rating counts" in desk.post(f"{at}/attack", {"attack": "label"}).text
     columns = {"user_col": "email", "item_col": "film", "rating_col": "stars",
                "day_col": "rated_on"}  # fmt: skip
     before = len(desk.store.jobs(data_id))
     unsaid = desk.post(f"{at}/mapping", columns)
     assert unsaid.status_code == 422
-    assert "Choose which one counts: nothing is read before that is decided." in unsaid.text
+    assert "Choose which rating counts. Without this, the ratings cannot be used." in unsaid.text
     assert len(desk.store.jobs(data_id)) == before
     desk.post(f"{at}/mapping", {**columns, "on_duplicate": "mean"})
     job = desk.store.jobs(data_id)[0]
@@ -662,7 +660,7 @@ def test_what_was_asked_for_is_said_as_the_form_says_it(whole: Whole) -> None:
     assert "Eccentricity needed for an answer (φ)" not in told  # as is usual
     assert told["Known ratings per target"] == "4"
     assert "Kind of error" not in told
-    assert told["What the attacker looks for"].startswith("Best match")
+    assert told["Attack"].startswith("Best match")
 
 
 def test_means_are_written_as_they_are(whole: Whole) -> None:
@@ -680,10 +678,10 @@ def test_a_verdict_s_page_says_what_may_leave_and_what_must_not(
     assert page.word == "PASS (7 checks without effective threshold)"
     assert page.status == "pass"
     assert page.download is not None
-    claims = next(each for each in page.tables if "claims" in each.title)
-    assert claims.rows[0][3] == "yes"
-    assert any("receipt" in line for line in page.keep)
-    assert page.publish[0].startswith("May be published: the release")
+    claims = next(each for each in page.tables if "Claims" in each.title)
+    assert claims.rows[0][3] == "✓ PASS"
+    assert any("Private key file" in line for line in page.keep)
+    assert page.publish[0].startswith("Publish the release unchanged.")
 
 
 def test_a_failed_verdict_suggests_no_publication(whole: Whole) -> None:
@@ -693,7 +691,7 @@ def test_a_failed_verdict_suggests_no_publication(whole: Whole) -> None:
     result = {**made, "passed": False, "verdict": verdict, "checks": checks}
     page = release_page(whole.desk.store, dataclasses.replace(whole.release, result=result))
     assert (page.word, page.status) == ("FAIL", "fail")
-    assert page.publish[0].startswith("May not be published: the verdict is FAIL")
+    assert page.publish[0].startswith("Do not publish: the verdict is FAIL")
     assert [answer.label for answer in page.answers] == [checks[0]["title"]]
     assert "Do not publish" in mains(page)[0].why
     assert "k=7" in mains(page)[0].link.href  # the next that a search would try
@@ -723,14 +721,14 @@ def test_a_release_begins_with_answers_a_bar_and_rows(pages: dict[str, tuple[str
     template, page = pages["release"]
     text = rendered(template, page)
     order = ["Class size (k)", page.remains.title, page.attacked.title,
-             page.rows[0].title, "Take what you need", "<summary><h3>"]  # fmt: skip
+             page.rows[0].title, ">Files</h2>", "<summary><h3>"]  # fmt: skip
     places = [text.index(each) for each in order]
     assert places == sorted(places)
     assert page.answers == []
     assert len(page.checks.rows) >= 10
     assert {row[-1] for row in page.checks.rows} >= {"∞ accepted without limit", "printed"}
     assert page.remains.svg.startswith("<svg role=")
-    assert page.rows[0].head == ("Item", "In the ratings", "In the release")
+    assert page.rows[0].head == ("Item", "Original ratings", "Release")
     assert page.command == ""  # made-up ratings have no file
 
 
@@ -799,7 +797,7 @@ def test_a_release_that_does_not_pass_has_no_public_report(whole: Whole) -> None
     failed = whole.do("release", {**whole.release.settings, "threshold": ["attribute=0%"]})
     page = release_page(whole.desk.store, failed)
     assert (page.passed, page.public_report) == (False, None)
-    assert "no report to publish" in page.publish[0]
+    assert "no public report" in page.publish[0]
     folder = whole.desk.store.places.release(failed.id)
     assert [each.name for each in folder.glob("report*.html")] == ["report.html"]
 
@@ -814,8 +812,8 @@ def test_what_is_found_has_the_range_of_its_check(whole: Whole) -> None:
         whole.desk.store, dataclasses.replace(whole.release, result={**made, "checks": checks})
     )
     assert page.attacked is not None
-    assert "tried: 20.0% (19.3 to 20.0%)." in page.attacked.text
-    table = next(each for each in page.tables if each.title == "What it came to")
+    assert "attack: 20.0% (19.3 to 20.0%)." in page.attacked.text
+    table = next(each for each in page.tables if each.title == "Results")
     assert table.rows[1][1] == "20.0% (19.3 to 20.0%)"
 
 

@@ -54,7 +54,7 @@ def test_a_wrong_file_and_an_address_are_refused(home: Path) -> None:
     with pytest.raises(ConfigError, match="line 8"):
         first_data(None)
     (home / "starshade.toml").write_text(PROJECT.replace("it.csv", "s3://me:kiwi@b/it.csv"))
-    with pytest.raises(ConfigError, match="reads what lies on this machine") as caught:
+    with pytest.raises(ConfigError, match="reads only files on this machine") as caught:
         first_data(None)
     assert "kiwi" not in str(caught.value)
 
@@ -78,7 +78,7 @@ def test_the_form_of_a_release_says_what_the_file_says(home: Path) -> None:
     values, intro = filled(store, data)
     assert (values["method"], values["k"], values["items"]) == ("mondrian", "7", "9")
     assert (values["known"], values["threshold"]) == ("3", "class=0.5")
-    assert "from starshade.toml; shadows of it cannot be said here" in intro
+    assert "from starshade.toml; this form cannot set shadows" in intro
 
 
 def test_of_other_ratings_it_says_nothing(home: Path) -> None:

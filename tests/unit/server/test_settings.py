@@ -65,5 +65,5 @@ def test_what_is_set_in_another_way_is_not_among_the_settings():
 
 
 def test_settings_that_are_no_names_are_refused():
-    with pytest.raises(ConfigError, match="have names"):
+    with pytest.raises(ConfigError, match="given by name"):
         checked("an attack", [1, 2], {"known": int})

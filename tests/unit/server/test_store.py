@@ -102,7 +102,7 @@ def test_ids_are_never_given_twice(store):
     second = store.add_data("file", "b", "/b")
     assert second.id > first.id
     assert store.add_job("read", second.id).id > job.id
-    with pytest.raises(ConfigError, match="not here"):
+    with pytest.raises(ConfigError, match="does not exist"):
         store.job(job.id)
 
 
@@ -126,10 +126,10 @@ def test_removing_data_removes_what_was_made_of_it_and_nothing_else(store):
 def test_data_that_are_worked_on_are_not_removed(store):
     data = store.add_data("file", "a", "/a")
     job = store.add_job("read", data.id)
-    with pytest.raises(ConfigError, match="still being worked on"):
+    with pytest.raises(ConfigError, match="unfinished jobs"):
         store.remove_data(data.id)
     store.begin(job.id)
-    with pytest.raises(ConfigError, match="still being worked on"):
+    with pytest.raises(ConfigError, match="unfinished jobs"):
         store.remove_data(data.id)
     assert store.job(job.id).state == "running"
 
@@ -152,7 +152,7 @@ def test_an_upload_that_cannot_be_written_down_stays_where_it_is(store):
 
 
 def test_two_studios_in_one_folder_are_refused(store):
-    with pytest.raises(OutputError, match="another studio is at work") as refused:
+    with pytest.raises(OutputError, match="another studio uses") as refused:
         Store(store.work)
     assert "--work" in refused.value.advice
     data = store.add_data("file", "a", "/a")  # the first one goes on
@@ -168,7 +168,7 @@ def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path):
     (tmp_path / "thesis.tex").unlink()
     with pytest.raises(OutputError, match="not this studio's") as refused:  # data/7 is not ours
         Store(tmp_path)
-    assert "studio.sqlite is gone" in refused.value.advice
+    assert "studio.sqlite, which lists them, is missing" in refused.value.advice
     assert (tmp_path / "data" / "7").is_dir()
 
 

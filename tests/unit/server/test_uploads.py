@@ -316,8 +316,8 @@ def test_a_disk_that_is_nearly_full_is_said_at_once(
     answer = upload(desk)
     assert answer.status_code == 507
     told = answer.json()["error"]["message"]
-    assert "does not fit" in told
-    assert "6.0 MB free where the studio works, which keeps 64.0 MB free" in told
+    assert "too little disk space" in told.lower()
+    assert "6.0 MB are free in the work folder, and 64.0 MB must stay free" in told
     assert left_behind(desk) == []
 
 

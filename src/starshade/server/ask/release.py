@@ -187,7 +187,7 @@ _REST = (
     field_from(
         AuditSettings,
         "targets",
-        help="Sample of people whom the audit attacks.",
+        help="Number of people that the audit attacks, drawn at random.",
         more=True,
     ),
     field_from(
