@@ -94,7 +94,7 @@ def test_reading_says_what_was_taken_for_what(studio: Studio, data: DataRow) -> 
     (job,) = studio.store.jobs(data.id)
     assert (job.state, job.result) == ("done", data.facts)
     assert "userId" in job.notes[0]
-    assert [step.label for step in job.progress][-1] == "keeping the ratings"
+    assert [step.label for step in job.progress][-1] == "storing the ratings"
     assert all(step.over for step in job.progress)
 
 

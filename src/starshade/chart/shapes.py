@@ -19,7 +19,7 @@ _LISTED = 12  # figures that a description lists; a curve names some of its poin
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of figures."""
+    """An axis of values."""
 
     title: str
     share: bool = False  # figures in [0, 1], written as percentages
@@ -44,7 +44,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Dot:
-    """A figure with its 95 % interval, if it has one; `series` sets several of a name apart."""
+    """A value with its 95 % interval, if any; `series` distinguishes values of one name."""
 
     name: str
     value: float
@@ -55,7 +55,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Bar:
-    """A height at a place; `series` sets several at one place apart."""
+    """A bar; `series` distinguishes bars at one place."""
 
     place: str
     height: float
@@ -64,7 +64,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Level:
-    """A value to compare with, and what it is."""
+    """A reference value with its label."""
 
     value: float
     label: str

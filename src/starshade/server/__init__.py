@@ -24,7 +24,7 @@ pages say about it. So whatever instant a process is killed at (the worker out o
 server with ``kill -9``, both by a power cut), a row that says "done" has its files, and a folder
 without such a row is waste: `sweep` removes it at the next start, and after every job that did
 not end well. A job that the end of the server cut short is then marked as interrupted, and can be
-asked for again; those that waited go on.
+run again; waiting jobs stay queued.
 
 **No orphans.** The worker ends with the server, also when that is killed: the kernel
 signals it (``PR_SET_PDEATHSIG``), and elsewhere the worker notices the closed socket. It

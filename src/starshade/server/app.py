@@ -55,7 +55,7 @@ def _gone(request: Request, error: Exception) -> Response:
 
 
 def _broken(request: Request, error: Exception) -> Response:
-    """Answer our own mistake; this runs outside the guard, which protects all other answers."""
+    """Respond to an internal error; this runs outside the guard, which protects other responses."""
     response = failure(request, error)
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)

@@ -161,15 +161,14 @@ def _wanted(setting: Setting) -> str:
         return f"Choose one of: {', '.join(c.label for c in setting.choices)}."
     if setting.kind == "text":
         return setting.allowed
-    kind = "a whole number" if setting.kind == "integer" else "a number such as 0.5"
+    kind = "a whole number" if setting.kind == "integer" else "a number"
     bounds = []
     if setting.least is not None:
-        bounds.append(f"{'above' if setting.above else 'from'} {_shown(setting.least)}")
+        start = "above" if setting.above else "from" if setting.most is not None else "of at least"
+        bounds.append(f"{start} {_shown(setting.least)}")
     if setting.most is not None:
         to = "below" if setting.below else "at most" if setting.above or not bounds else "to"
         bounds.append(f"{to} {_shown(setting.most)}")
-    elif bounds and not setting.above:
-        bounds.append("on")
     between = ", " if setting.above or setting.below else " "
     return " ".join([f"Give {kind}", between.join(bounds)]).strip() + "."
 

@@ -105,7 +105,7 @@ def _protecting(send: Send) -> Send:
 
 
 def _without_body(send: Send) -> Send:
-    """Answer as to GET, the headers alone; a body that never ends is not waited for."""
+    """Send the headers of a GET response alone, without waiting for its body."""
     ended = False
 
     async def bodiless(message: Message) -> None:
@@ -120,7 +120,7 @@ def _without_body(send: Send) -> Send:
 
 
 def _answer(request: Request, entrance: Entrance, refuse: Refuse) -> Response | None:
-    """Answer what may not pass, and a browser that shows the token; None: the studio answers."""
+    """Return a refusal, or the redirect of a browser with the token; None: the request may pass."""
     if request.scope["path"].startswith("/static/"):
         return None
     fault = _foreign(request, entrance)
@@ -141,7 +141,7 @@ def _answer(request: Request, entrance: Entrance, refuse: Refuse) -> Response | 
 
 
 def _foreign(request: Request, entrance: Entrance) -> tuple[str, str] | None:
-    """Say why a request is for another host or from another page, and what to do; None: neither."""
+    """Return message and advice for a request to another host or from another page, or None."""
     if [value.lower() for value in request.headers.getlist("host")] != [entrance.host]:
         return (
             "The studio does not answer to this host name.",

@@ -145,7 +145,7 @@ def data_routes(desk: Desk) -> APIRouter:
     return router
 
 
-_asking = threading.Lock()  # of two requests at once the second sees what the first has asked for
+_asking = threading.Lock()  # of two requests at once the second sees the job of the first
 
 
 def start_job(desk: Desk, kind: JobKind, data_id: int, settings: Mapping[str, Any]) -> JobRow:
@@ -352,6 +352,6 @@ async def follow(look: Callable[[], tuple[str, str | None]], closing: Event) -> 
             return
         await asyncio.sleep(_PAUSE)
         silent += _PAUSE
-        if silent >= _QUIET:  # else nobody would notice that the reader has gone
+        if silent >= _QUIET:  # else a closed connection stays unnoticed
             yield ": still at work\n\n"
             silent = 0.0

@@ -123,7 +123,7 @@ def _begin(store: Store, engine: Engine, first: dict[str, Any]) -> str:
 
 
 def _listening(port: int | None) -> socket.socket:
-    """Take a port of this machine, for nobody outside."""
+    """Listen on a port of the loopback address."""
     wanted = (PORT, 0) if port is None else (port,)
     for number in wanted:
         made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -169,9 +169,9 @@ def _serving(app: FastAPI, listening: socket.socket) -> Iterator[None]:
 
 @contextmanager
 def _shown(opened: Opened) -> Iterator[None]:
-    """Open the page in a browser, by way of a file that only its owner can read.
+    """Open the page in a browser through a file that only its owner can read.
 
-    A command line can be read by everybody on the machine, and the address is a secret.
+    Every user of the machine can read command lines, and the address is a secret.
     """
     if sys.platform.startswith("linux") and not (
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")

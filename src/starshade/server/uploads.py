@@ -122,7 +122,7 @@ def _ensure_taken(length: int, most: int) -> None:
 
 
 def _ensure_unpacked(file: Path, most: int) -> None:
-    """Refuse a zip file that says that it holds more than is taken: it would keep the worker."""
+    """Refuse a zip file that unpacks to more than the limit: it would block the worker."""
     try:
         with zipfile.ZipFile(file) as archive:
             held = sum(entry.file_size for entry in archive.infolist())

@@ -27,7 +27,7 @@ job         ``JobRow.settings``
 and the pages read these answers (what is missing is left out on the page):
 
 =========== ============================================================================
-``read``    ``DataRow.facts``: `Description.to_dict`, and ``columns``, the names found (if any)
+``read``    ``DataRow.facts``: `Description.to_dict`, and ``columns``, their names (if any)
 ``attack``  ``JobRow.result``: the attack's ``to_dict``, and ``text``, its paragraph
 ``compare`` `Comparison.to_dict`, ``text``, and ``chart``, the frontier as a Vega-Lite spec
 ``release`` ``figures``: `Made.figures`; ``text``; and of `Dossier.internal` the ``verdict``,
@@ -35,9 +35,9 @@ and the pages read these answers (what is missing is left out on the page):
             ``disclosure``, ``method``, ``files``
 =========== ============================================================================
 
-A setting that was left alone is not in ``config``, so that the class's own default holds. The
-server does not load the classes (they bring the kernels along): what stands of them here is held
-against them by a test.
+``config`` has only the settings that differ from the defaults of the class. The
+server does not load the classes, which load the kernels; a test compares their settings with the
+forms.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def _mapping_settings(facts: Facts) -> tuple[Setting, ...]:
 
 
 def _asked(field: Setting, looked: Preview | None, facts: Facts) -> Setting:
-    """Ask for what the file leaves open, and say what was found in it."""
+    """Adapt a field to the file: its columns, scale and repeated ratings."""
     if field.name == "on_duplicate":
         again = undecided(facts)
         repeated = f"{counted(again, 'rating repeats', 'ratings repeat')} an item that the same "
@@ -223,7 +223,7 @@ def _mapping(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict
 
 
 def _chosen(options: dict[str, Any], looked: Preview, errors: dict[str, str]) -> None:
-    """Leave out the columns that the reader takes by itself; of a survey there are none."""
+    """Drop the columns that the reader detects; a survey has none."""
     for name in _COLUMNS:
         role = name.removesuffix("_col")
         if options["wide"] or (options[name] and options[name] == looked.roles.get(role)):

@@ -248,7 +248,7 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
     many = replace(
         items,
         name=PREDICTIVE_ITEMS,
-        help="Empty: all items, as recommenders are trained on.",
+        help="Empty: all items, the usual training data of recommenders.",
         default="",
         only_for=PREDICTIVE,
     )
@@ -300,7 +300,7 @@ def only_people(people: int) -> str:
 
 
 def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[str, str]) -> None:
-    """Refuse more facts than there are items; the usual numbers are cut to what is possible."""
+    """Refuse more known ratings than items; the default numbers are cut to what is possible."""
     items = facts.get("items") if chosen is None else chosen
     if items is not None and known and known[-1] > items and known != list(AuditSettings.known):
         of = "The data have" if chosen is None else "The release has"
@@ -311,7 +311,7 @@ def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[s
 
 
 def _thresholds(text: str, errors: dict[str, str]) -> list[str]:
-    """Read thresholds with commas between; of one release, which has none before it."""
+    """Read thresholds separated by commas; there is no earlier release."""
     texts = [part.strip() for part in re.split(r"[,;]", text) if part.strip()]
     try:
         thresholds_of(texts, earlier=False)

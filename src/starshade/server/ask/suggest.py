@@ -55,7 +55,7 @@ def after_reading(data_id: int, facts: Facts) -> tuple[Next, ...]:
     knowledge = {"known": known, "wrong": wrong}
     return (
         Next(
-            "Check the columns and the scale. Then measure how identifiable the people are. "
+            "Measure how identifiable the people are. "
             f"Suggested adversary: knows {counted(known, 'rating')} of each target{mistaken}.",
             Link("Set up this attack", address(data_id, "attack", knowledge)),
         ),

@@ -1,1 +1,1 @@
-"""Jobs and what is kept of them: the database, its folder, who runs them."""
+"""Jobs: the database, the work folder, the engine."""

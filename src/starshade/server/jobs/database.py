@@ -201,7 +201,7 @@ def _create(file: Path, studio: str) -> None:
     """Make the database; it appears only when complete."""
     part = file.with_name(f"{file.name}.part")
     part.unlink(missing_ok=True)
-    # SQLite gives the files beside it the same mode
+    # SQLite gives its additional files the same mode
     os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     made = sqlite3.connect(part, isolation_level=None)
     try:
@@ -218,7 +218,7 @@ def _create(file: Path, studio: str) -> None:
 
 
 def _which(file: Path) -> tuple[int, int]:
-    """Return what tells a file from another one of the same name."""
+    """Return the identity of a file."""
     stat = file.stat()
     return stat.st_dev, stat.st_ino
 

@@ -138,7 +138,7 @@ class Engine:
 
     def _take(self) -> JobRow | None:
         """Wait for a job, and mark it as running; None when the engine closes."""
-        self._employ()  # while nobody waits for it
+        self._employ()  # before a job waits for it
         with self._changed:
             while not self._closing:
                 job = self._store.next_job()
@@ -205,7 +205,7 @@ class Engine:
         return _End("done", message["result"], facts=message["facts"])
 
     def _settle(self, job: JobRow, end: _End) -> None:
-        """Commit the end; if that cannot be, nothing of the job is kept, and it failed."""
+        """Commit the end of a job; if that fails, discard the job's files and mark it as failed."""
         if end.state != "done":  # files go before the state is visible
             sweep_job(self._store, job)
         try:
@@ -233,7 +233,7 @@ class Engine:
 
 
 def _in_words(error: Exception) -> StarshadeError:
-    """Return what to tell of an error; of our own bug the rest goes to stderr."""
+    """Return the error to show; details of an internal error go to stderr."""
     if isinstance(error, StarshadeError):
         return error
     traceback.print_exception(error)
@@ -291,7 +291,7 @@ class Worker:
         return self._process.pid
 
     def send(self, order: dict[str, Any]) -> None:
-        """Hand over a job; one that died before is found out by `receive`."""
+        """Send a job; `receive` reports a worker that has ended."""
         with suppress(OSError):
             self.connection.send_bytes(json.dumps(order).encode())
 

@@ -61,7 +61,7 @@ def refuse_newer(places: Places, *, data: int, job: int) -> None:
 
 
 def _is_studio(work: Path) -> bool:
-    """Tell whether a studio worked here; if not, the folder is missing or empty."""
+    """Return whether the folder is a studio's; if not, it is missing or empty."""
     if not work.exists():
         return False
     if not work.is_dir():

@@ -1,6 +1,6 @@
 """The studio's store: data sets and jobs, in SQLite (WAL).
 
-A row never speaks of files that are not whole: they are moved into place first, and then the row
+A row never refers to incomplete files: they are moved into place first, and then the row
 is committed and flushed to the disk. So a folder without its row is waste. (Only when data are
 removed, the files go first.)
 """
@@ -26,8 +26,8 @@ from starshade.server.jobs.ownership import claim, refuse_newer
 class Store:
     """The work folder of one studio.
 
-    Any thread may use it: each reads over a connection of its own, and so never waits for a
-    write; writes take turns.
+    Any thread may use it: each reader has its own connection, and so never waits for a write;
+    writes take turns.
 
     `work`: made if it does not exist.
     """
@@ -213,8 +213,8 @@ class Store:
     ) -> bool:
         """End a waiting or running job in one transaction, on disk when this returns.
 
-        `facts`: what was found in its data set, which is read as the job's settings say from now
-        on (if they say anything). False if the job had ended before; then nothing is changed.
+        `facts`: the facts of its data set, which from now on is read by the job's settings (if it
+        has any). False if the job had ended before; then nothing is changed.
         """
         live = self._live.get(job_id, _Live())
         values = (
@@ -267,7 +267,7 @@ class Store:
 
 @dataclass(frozen=True)
 class _Live:
-    """How far a running job was at its last sign of life."""
+    """The latest progress of a running job."""
 
     steps: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()
@@ -310,7 +310,7 @@ class Step:
 
     label: str  # e.g. "attacking"
     done: float  # how much of it, from 0 to `total`
-    total: float | None  # None where nobody knows how much there is
+    total: float | None  # None: unknown
     seconds: float  # since it began; how long it took, once it is over
     over: bool = False
 

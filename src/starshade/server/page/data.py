@@ -125,7 +125,7 @@ def _to_change(store: Store, data: DataRow, given: Sent) -> JobRow | None:
 
 
 def _failed(form: Form, job: JobRow, files: Mapping[str, str]) -> Form:
-    """Say in a form why what it asked for failed: at the field that did it, or else on top."""
+    """Show the error of a failed job in its form: at the field at fault, or on top."""
     view, wrong = job_view(job, files), field_at_fault(job)
     made = tuple(
         replace(field, error=sentence(without_paths(job.error or "", files)))

@@ -82,7 +82,7 @@ def job_view(job: JobRow, files: Mapping[str, str]) -> Shown:
         settings=requested(job.kind, job.settings),
         error=error if error.startswith(tuple(files.values())) else sentence(error),
         advice=shown(job.advice or ""),
-        # the same may succeed, but for a file that nobody changes and that is not understood
+        # the same may succeed, except for a file that cannot be read
         again=job.ended and job.state != "done" and (job.kind, job.state) != ("read", "failed"),
     )
 
@@ -114,7 +114,7 @@ class StepView:
     """A step of a job, as the page shows it."""
 
     label: str
-    percent: int | None  # 0 to 100; None: nobody knows how much there is
+    percent: int | None  # 0 to 100; None: unknown
     text: str  # how far and how long still, e.g. ``40 %, about 20 seconds left``
     done: bool = False
     within: str = ""  # what of it is worked on; empty: it says so itself
@@ -175,7 +175,7 @@ def requested(kind: JobKind, settings: Mapping[str, Any]) -> tuple[Figure, ...]:
 
 
 def _flat(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Return what is set; without what has no meaning beside the rest."""
+    """Return the settings, without those that have no effect."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
             yield from _flat(value)

@@ -1,4 +1,4 @@
-"""`starshade.toml` of the folder in which the studio was started, read; and one for a release."""
+"""The project file `starshade.toml`: the one of the current folder, and one for a release."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _decisive(result: Result) -> list[Result]:
 
 
 def _answer(check: Result) -> Figure:
-    """Return a check: its figure, and how it stands to the threshold."""
+    """Return a check: its value, status and threshold."""
     least = "at least" if check["name"] == "class-size" else "threshold"
     about = f"{check['mark']} {check['status'].capitalize()}; {least} {check['threshold_text']}."
     advice = f" {check['advice']}" if check.get("advice") and check["status"] != "pass" else ""
@@ -161,7 +161,7 @@ _KEEP = (
 
 
 def _publish(result: Result, whole: bool) -> tuple[str, ...]:
-    """Say whether the files may be published."""
+    """Return the texts on publication."""
     status = status_of(result)
     if not whole:
         return (
@@ -225,7 +225,7 @@ def larger_k_may_help(result: Result, k: int) -> bool:
 
 
 def _fails_a_check(result: Result) -> bool:
-    """Tell whether a figure is above its threshold, or not shown to be below."""
+    """Return whether a check fails its threshold, or is not shown to meet it."""
     return any(one["status"] in _ABOVE for one in result.get("checks") or ())
 
 
@@ -233,7 +233,7 @@ _ABOVE = ("fail", "not shown")
 
 
 def _checks(result: Result) -> Table | None:
-    """Return every check, what was measured, and how it stands to its threshold."""
+    """Return the table of checks, with value, baseline, threshold and status."""
     return _table(
         "Checks of the policy",
         ("Check", "Measured", "Baseline", "Threshold", "Status"),

@@ -1,4 +1,4 @@
-"""The command that makes a release of the studio again, byte for byte."""
+"""The command that reproduces a release of the studio, byte for byte."""
 
 from __future__ import annotations
 

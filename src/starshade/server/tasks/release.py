@@ -47,7 +47,7 @@ _SETTINGS = {
     "seed": int | None,
 }
 _DRAWN = ("remains", "attacks")
-_NO_DATE = (1980, 1, 1, 0, 0, 0)  # a release does not tell when it was made, nor does its wrapping
+_NO_DATE = (1980, 1, 1, 0, 0, 0)  # neither a release nor its archive has a date
 _CHUNK = 1 << 20
 #: the parts of the audit that the pages show; the reports have all
 _SHOWN = (
@@ -133,7 +133,7 @@ def perform(order: Order) -> Done:
 
 
 def _set_aside(ratings: Ratings, share: float, seed: int) -> tuple[Ratings, Ratings | None]:
-    """Hold out a share of the ratings, to test recommenders on; the release is made without."""
+    """Hold out a share of the ratings to test recommenders; the release is made without them."""
     if not share:
         return ratings, None
     from starshade.ratings.holdout import hold_out

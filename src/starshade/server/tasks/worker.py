@@ -72,7 +72,7 @@ def _settle_in(work: Path) -> None:
 
 
 def _listen(connection: Connection, orders: queue.SimpleQueue[dict[str, Any]]) -> None:
-    """Take orders; end everything when nobody can give any more."""
+    """Receive orders; end the process when the connection is closed."""
     try:
         while True:
             orders.put(json.loads(connection.recv_bytes()))
