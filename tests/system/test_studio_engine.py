@@ -192,7 +192,7 @@ def test_advice_is_in_the_words_of_the_form(studio: Studio, data: DataRow, tmp_p
 
 def test_data_that_were_not_read_are_not_attacked(studio: Studio) -> None:
     job = studio.do("attack", studio.store.add_data("file", "unread", "/nowhere"))
-    assert (job.state, job.error) == ("failed", "these data were not read yet")
+    assert (job.state, job.error) == ("failed", "these data are not read yet")
 
 
 def test_a_comparison_has_rows_and_a_chart(studio: Studio, data: DataRow) -> None:
