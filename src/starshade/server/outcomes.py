@@ -160,7 +160,9 @@ def attack_outcome(result: Result) -> Outcome:
     """Return the outcome of an attack."""
     success, records = top1_of(result), result.get("records") or 0
     figures = sorted(result.get("figures") or (), key=lambda figure: figure["unit"] != "share")
-    first, *rest = [*map(Figure.of, figures)] or [Figure("Best guess correct", percent(success))]
+    first, *rest = [*map(Figure.of, figures)] or [
+        Figure("Re-identification (best guess correct)", percent(success))
+    ]
     guess = Figure(
         "Baseline (guessing)",
         "not known" if not records else f"1 in {records:,}",
@@ -222,12 +224,13 @@ def _attacked(result: Result) -> str:
     if tried is None or left_out is None:
         return "targets"
     able = max((result.get("records") or 0) - left_out, tried)
-    drawn = f"{tried:,} drawn from the " if tried < able else "the "
+    people = counted(able, "person", "people")
+    drawn = f"{counted(tried, 'person', 'people')} drawn from {able:,}" if tried < able else ""
     if not left_out:
-        return f"{drawn if tried < able else 'all '}{counted(able, 'person', 'people')}"
+        return drawn or f"all {people}"
     enough, fewer = _enough(result.get("knowledge") or {})
     return (
-        f"{drawn}{counted(able, 'person', 'people')} {enough}; {left_out:,} with {fewer} "
+        f"{drawn or f'the {people}'} {enough}; {left_out:,} with {fewer} "
         f"{'is' if left_out == 1 else 'are'} ineligible"
     )
 

@@ -280,7 +280,7 @@ def test_a_headline_says_who_was_attacked_and_by_whom(whole: Whole) -> None:
     assert "of the 355 people with at least 8 ratings; 45 with fewer are ineligible." in headline
     assert "sample" not in help_text
     assert "targets and their known ratings were drawn" not in help_text
-    assert "of 100 drawn from the 355 people" in told[100][0]
+    assert "of 100 people drawn from 355 with at least 8 ratings" in told[100][0]
     assert "targets and their known ratings were drawn" in told[100][1]
     assert told[400][0].endswith("of all 400 people.")
     assert "1 with fewer is ineligible" in told[399][0]
@@ -513,7 +513,7 @@ def test_what_no_field_did_is_said_on_top_of_the_form(whole: Whole) -> None:
 def test_a_label_that_is_said_is_not_said_again(whole: Whole) -> None:
     at = {"setting": "known"}
     job = whole.desk.store.add_job("attack", whole.data_id)
-    advice = "Lower “Facts known about each person”."
+    advice = "Lower “Known ratings per target”."
     failed = whole.desk.end(job, "failed", error="nobody can be", advice=advice, result=at)
     assert job_view(failed, {}).error == "Nobody can be."
     other = whole.desk.end(
