@@ -150,7 +150,7 @@ def test_an_attack(studio: Studio, data: DataRow) -> None:
         (
             "attack",
             {"knowledge": {"known": "few"}},
-            "known.* = 'few': must be a whole number",
+            "Known.* = 'few': must be a whole number",
             "known",
         ),
         ("attack", {"colour": "red"}, "no setting 'colour'", None),
@@ -179,7 +179,7 @@ def test_what_cannot_be_done_is_kept_in_words(
 
 def test_advice_is_in_the_words_of_the_form(studio: Studio, data: DataRow, tmp_path: Path) -> None:
     job = studio.do("attack", data, {"knowledge": {"known": 500}})
-    fields = "“Facts known about each person”, or “Leave out the most rated items”"
+    fields = "“Known ratings per target”, or “Exclude the most rated items”"
     assert job.advice == f"Lower {fields}."
     odd = tmp_path / "odd.csv"
     odd.write_text("alpha,beta,gamma\n1,1,5\n1,2,4\n")
