@@ -8,14 +8,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
-from pyarrow import csv
 
 import starshade as ss
 from starshade.ratings.synth.synth import synthesize
-from starshade.ratings.table import Ratings
 from starshade.ratings.write import write_ratings
 from tests.system import pages
 from tests.system.conftest import call
@@ -26,7 +22,7 @@ PAGE = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 def test_it_is_short_and_begins_with_two_commands() -> None:
     assert len(PAGE.splitlines()) <= 140
     block = PAGE[PAGE.index("## Set up") :].split("```console\n")[1].split("```")[0]
-    assert re.findall(r"^\$ (\S+)", block, re.M) == ["python3", ".venv/bin/starshade"]
+    assert re.findall(r"^\$ (\S+)", block, re.M) == ["python3", "."]
     targets = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
     for target in ("demo", "test", "docs"):
         assert f"`make {target}`" in PAGE
@@ -96,12 +92,12 @@ def test_the_figures_of_its_table_are_measured(
     read, original = utility["held_out_read"], utility["held_out_original"]
     shown = f"{read:.3f}" if read < 1 else f"{read:.2f}"
     assert table["Held-out RMSE"] == f"{shown} ({original:.3f})".replace("0.", ".")
-    assert percent(utility["utility_suppressed"]) in table["Lost"]
+    assert percent(utility["utility_suppressed"]) in table["Changed"]
     assert table["Verdict by the policy `partner`"] == audit["verdict"]
 
 
 #: set-up, and the studio's server, which other tests start
-ELSEWHERE = ("make", "python3", ".venv/bin/starshade", "starshade studio")
+ELSEWHERE = ("python3", ". .venv", "starshade studio")
 
 
 @pytest.mark.slow
@@ -119,20 +115,13 @@ def test_every_command_runs_in_order(
     else:
         ratings = synthesize(n_users=200, n_items=100, n_ratings=6000, rng=1)
     monkeypatch.chdir(tmp_path)
-    prepare(ratings)
+    for name in ("ratings.csv", "u.data"):
+        write_ratings(ratings, name)
     steps = [each for each in pages.steps("../README.md") if not each.command.startswith(ELSEWHERE)]
     assert len(steps) > 6
-    most_rated = ratings.items[int(np.argmax(ratings.item_support))]
-    assert kind == "made up" or most_rated == "50"
     for step in steps:
-        words = shlex.split(step.command.replace('"50"', f'"{most_rated}"'), comments=True)
+        words = shlex.split(step.command, comments=True)
         assert words[0] == "starshade", step.command
         unattended = ["--yes"] if words[1] == "init" else []
         result = call(*words[1:], *unattended)
         assert result.exit_code in (0, 1), f"{step.command}\n{result.stderr}"
-
-
-def prepare(ratings: Ratings) -> None:
-    """Write the files that README's commands read."""
-    write_ratings(ratings, "ratings.csv")
-    write_ratings(ratings, "u.data")

@@ -37,7 +37,7 @@ _ITEM_SUPPORT = declared(
     "Item support",
     "Leave out items rated by fewer users of the whole table than this number or percentage.",
     kind="amount",
-    unset="the rule for rare items alone",
+    unset="only items with fewer than k raters",
     usual="N|P%",
     advice="10% keeps items rated by at least a tenth of the users; without it more items stay.",
 )

@@ -120,9 +120,10 @@ class ProfileDisclosure:
         if cells.single_rated is None or cells.single_near is None:
             return ""
         return (
-            " Of items with the same mean in all profiles that fit a person, the person rated "
-            f"{percent(cells.single_rated)}; {percent(cells.single_near)} of these ratings are "
-            f"within {result.config['tolerance']:g} of the mean."
+            " Where all profiles that fit a person have the same mean for an item, the person "
+            f"rated the item in {percent(cells.single_rated)} of cases; "
+            f"{percent(cells.single_near)} of these ratings are within "
+            f"{result.config['tolerance']:g} of the mean."
         )
 
     def of_links(self) -> str:

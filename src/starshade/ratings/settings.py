@@ -88,8 +88,8 @@ class ReadingSettings:
     )
     scale: Any = settable(
         "Scale of the ratings",
-        "Scale of the ratings, e.g. 1:5:1 or 0.5:5:0.5. If inferred from the data, its ends may "
-        "each be one person's rating.",
+        "Scale of the ratings, e.g. 1:5:1 or 0.5:5:0.5. An inferred minimum or maximum may "
+        "disclose one person's rating.",
         default=None,
         kind="file",
         usual="MIN:MAX:STEP",
@@ -97,10 +97,8 @@ class ReadingSettings:
     )  # a Scale, or its text
     on_duplicate: OnDuplicate = settable(
         "Repeated ratings of an item by a user",
-        "Rule for repeated ratings of an item by a user. error stops; last takes the latest "
-        "date, then the last row; first the earliest date, then the first row; latest is last, "
-        "but requires dates; mean, sum and max combine them. Dates are days: within a day the "
-        "order of rows counts.",
+        "Rule for repeated ratings of an item by a user. error stops; first and last go by day, "
+        "then by row; latest is last, but requires dates; mean, sum and max combine them.",
         default="error",
     )
     delimiter: str | None = settable(

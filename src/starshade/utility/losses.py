@@ -328,7 +328,7 @@ class AverageClassSize(AverageClassSizeSettings, Measure[UtilityResult]):
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "c_avg",
-            "Average class size (C_AVG)",
+            "Average class size / k (C_AVG)",
             "ratio",
             None,
             "1 is best: classes are no larger than k. Above 1 they are larger than required, at "

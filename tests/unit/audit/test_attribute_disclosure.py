@@ -63,7 +63,7 @@ def test_predictions_hold_no_rating_while_rounding_explains_what_a_model_leaves(
     assert found.low_rank_limit == rounding_limit(0.05)
     assert found.low_rank_rms == pytest.approx(naive.fitted(shown, 4, (1.0, 5.0), 5)[1], rel=0.01)
     assert found.low_rank_rms < found.low_rank_limit
-    assert f"leaves an rms of {found.low_rank_rms:.4f}; rounding explains 0.0217" in str(found)
+    assert f"(rms {found.low_rank_rms:.4f}, limit 0.0217)" in str(found)
     assert "no proof" in str(found)
 
 

@@ -141,10 +141,10 @@ class AttributeDisclosure(Shown):
     def _why(self) -> str:
         if self.modelled:
             return (
-                f"A model of rank {RANK}, clipped to the scale, leaves an rms of "
-                f"{self.low_rank_rms:.4f}{self._fitted()}; rounding explains "
-                f"{self.low_rank_limit:.4f}. The profiles are a model's predictions and hold no "
-                "single rating. This is no proof against an adversary who has all other ratings."
+                f"The profiles are a model's predictions and hold no single rating: a model of "
+                f"rank {RANK}{self._fitted()} explains them up to rounding (rms "
+                f"{self.low_rank_rms:.4f}, limit {self.low_rank_limit:.4f}). This is no proof "
+                "against an adversary who has all other ratings."
             )
         if self.ends_right is None and not self.ends:
             return (
@@ -170,8 +170,9 @@ class AttributeDisclosure(Shown):
         if self.read_by_residual is None:
             return ""
         return (
-            f" Of ratings known to exist{self._fitted()}, residuals of a model of rank {RANK} read "
-            f"{percent(self.read_by_residual)}, the cells alone {percent(self.read_by_cell)}."
+            f" If the rated items are known{self._fitted()}, the residuals of a model of rank "
+            f"{RANK} give {percent(self.read_by_residual)} of the ratings, the cells alone "
+            f"{percent(self.read_by_cell)}."
         )
 
 

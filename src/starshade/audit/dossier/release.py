@@ -150,8 +150,8 @@ def _value(value: Any) -> str:
 _DRAWS = 4  # of the known ratings of each person
 ATTACK_MEANING = (
     "Share of targets whose record the adversary names, with this knowledge and a forced guess. "
-    "The check passes if no upper end is above the threshold. A good release has a high initial "
-    "risk and a low residual risk."
+    "The check passes if no upper end is above the threshold. The difference between initial "
+    "and residual risk is the effect of the release."
 )
 
 

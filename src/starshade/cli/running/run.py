@@ -205,7 +205,9 @@ def tell_project(words: Sequence[str]) -> None:
     from starshade.project.file import ENVIRONMENT, NAME
 
     variables = sorted(name for name in os.environ if name.startswith(ENVIRONMENT))
-    progress.note("; ".join(filter(None, [f"{NAME}: {', '.join(words)}", ", ".join(variables)])))
+    progress.note(
+        "; ".join(filter(None, [f"settings from {NAME}: {', '.join(words)}", ", ".join(variables)]))
+    )
 
 
 @contextmanager
