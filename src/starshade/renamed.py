@@ -23,6 +23,8 @@ _UTILITY = {
 }
 _RELEASE = {
     "smallest_group": "smallest_class",
+    "smallest_group_at_least": "smallest_class_at_least",
+    "fewest_groups": "fewest_classes",
     "invented_cells": "imputed_cells",
     "invented_records": "dummy_records",
 }
@@ -113,6 +115,7 @@ RENAMED: Mapping[str, Mapping[str, str | tuple[str, ...]]] = {
     "data describe": _RELEASE,
     "data convert": {"made_harmless": "escaped_texts"},
     "erase": _ERASED,
+    "list": {"sure": "min_posterior"},
     "audit": {**_UTILITY, **_CHECKED, **_RELEASE, **_IN_AUDIT},
     "compare": {
         **_UTILITY,

@@ -52,7 +52,7 @@ def test_k_m_of_a_release_and_its_original(made: Made, ratings_csv: Path) -> Non
     assert found["smallest_class"] >= 4
     assert [each["people"] for each in found["sizes"]] == [0, 0]
     said = " ".join(refused(*asked).split())
-    assert "stands in the original alone" in said
+    assert "are in the original alone" in said
     assert "(--original RATINGS)" in said
     failing = ("--k", found["smallest_class"] + 1, "--original", ratings_csv, "--explain")
     shown = call(*asked, *failing)

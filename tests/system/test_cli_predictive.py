@@ -144,5 +144,5 @@ def test_what_cannot_be_reached_exits_1_and_leaves_nothing(
     assert result.exit_code == 2
     result = call(*asked, "--factors", 100_000, "--out", tmp_path / "a")
     assert result.exit_code == 2
-    assert "there are 120 users and 15 items" in " ".join(result.stderr.split())
+    assert "must be at most 15 for 120 users" in " ".join(result.stderr.split())
     assert not list(tmp_path.iterdir())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.options.common import MOST, READ
 from starshade.cli.options.help import CHOSEN, Completed, Explained, Named, common_options
 from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError
@@ -124,6 +125,8 @@ class Choosing(Explained):
         }
         if chosen := ctx.meta.get(self.chooser):
             self._write_settings(ctx, formatter, chosen.name, own[chosen])
+            if self.shortened(ctx):
+                shared = self._fewest(ctx, shared, MOST - len(own[chosen]))
         elif self.shortened(ctx):
             usual = own[find(self.entries, self.usual, "choice")]
             common = [s for s in usual if s.name in common_options(ctx)]
@@ -140,6 +143,15 @@ class Choosing(Explained):
             self._write_settings(
                 ctx, formatter, entry.name, [s for s in settings if s not in common]
             )
+
+    def _fewest(
+        self, ctx: click.Context, shared: list[click.Parameter], most: int
+    ) -> list[click.Parameter]:
+        """Return the common options that have room next to the settings; reading goes first."""
+        names = common_options(ctx)
+        common = sorted((p for p in shared if p.name in names), key=lambda p: p.name in READ)
+        helps = [p for p in shared if "--help" in p.opts]
+        return [p for p in shared if p in common[: max(0, most - len(helps))] or p in helps]
 
     def _write_settings(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,26 +91,24 @@ class Named(click.Option):
         super().__init__(*args, **kwargs)
         self.formerly, self.older = formerly, dict(older or {})
 
-    def newer(self, words: Sequence[str]) -> list[str]:
-        """Return the words of a command with this option's older names replaced."""
+    def newer(self, words: Sequence[str], *, quiet: bool = False) -> list[str]:
+        """Return the words of a command with this option's older names replaced, and note it."""
+        note = partial(click.echo, err=True) if not quiet else (lambda _: None)
         now, before = self.opts[0], self.formerly
         newer: list[str] = []
         for word in words:
             option, equals, value = word.partition("=")
             if before and option == before:
                 word = now + equals + value
-                click.echo(f"{before} is now called {now}", err=True)
+                note(f"{before} is now called {now}")
             if equals and option in (now, before) and value in self.older:
-                word = f"{now}={self._current(value)}"
+                note(f"{now} {value} is now called {self.older[value]}")
+                word = f"{now}={self.older[value]}"
             elif newer and newer[-1] == now and word in self.older:
-                word = self._current(word)
+                note(f"{now} {word} is now called {self.older[word]}")
+                word = self.older[word]
             newer.append(word)
         return newer
-
-    def _current(self, choice: str) -> str:
-        current = self.older[choice]
-        click.echo(f"{self.opts[0]} {choice} is now called {current}", err=True)
-        return current
 
 
 class Explained(click.Command):
@@ -143,9 +142,10 @@ class Explained(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse; an option by its older name is taken for what it is called now, and noted."""
+        quiet = bool({"-q", "--quiet"} & set(args))
         for option in self.params:
             if isinstance(option, Named):
-                args = option.newer(args)
+                args = option.newer(args, quiet=quiet)
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

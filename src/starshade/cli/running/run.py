@@ -126,6 +126,11 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
                 budget.limits(memory=allowed, threads=threads),
                 compiled_ahead(_use(), budget.threads()),
             ):
+                if schema and schema < SCHEMA:
+                    progress.note(
+                        f"--json-schema {schema} is deprecated: the next version has schema "
+                        f"{SCHEMA} alone"
+                    )
                 _tell_project()
                 return command(*args, run=Run(schema, seed, terminal), **kwargs)
 
@@ -136,18 +141,13 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
 
 
 def _schema_of(as_json: bool, number: int | None) -> int | None:
-    """Return the schema of the JSON to print; None: a summary. An older one is noted."""
+    """Return the schema of the JSON to print; None: a summary."""
     if number is None:
         return SCHEMA if as_json else None
     if number not in (1, SCHEMA):
         raise ConfigError(
             f"--json-schema {number}: no such schema",
             advice=f"Allowed: {SCHEMA}, the current one, or 1, the older keys.",
-        )
-    if number < SCHEMA:
-        click.echo(
-            f"--json-schema {number} is deprecated: the next version has schema {SCHEMA} alone",
-            err=True,
         )
     return number
 
