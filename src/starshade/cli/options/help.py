@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -93,22 +92,26 @@ class Named(click.Option):
 
     def newer(self, words: Sequence[str], *, quiet: bool = False) -> list[str]:
         """Return the words of a command with this option's older names replaced, and note it."""
-        note = partial(click.echo, err=True) if not quiet else (lambda _: None)
         now, before = self.opts[0], self.formerly
         newer: list[str] = []
         for word in words:
             option, equals, value = word.partition("=")
             if before and option == before:
                 word = now + equals + value
-                note(f"{before} is now called {now}")
+                _note(f"{before} is now called {now}", quiet)
             if equals and option in (now, before) and value in self.older:
-                note(f"{now} {value} is now called {self.older[value]}")
+                _note(f"{now} {value} is now called {self.older[value]}", quiet)
                 word = f"{now}={self.older[value]}"
             elif newer and newer[-1] == now and word in self.older:
-                note(f"{now} {word} is now called {self.older[word]}")
+                _note(f"{now} {word} is now called {self.older[word]}", quiet)
                 word = self.older[word]
             newer.append(word)
         return newer
+
+
+def _note(text: str, quiet: bool) -> None:
+    if not quiet:
+        click.echo(text, err=True)
 
 
 class Explained(click.Command):
