@@ -88,7 +88,7 @@ def test_users_who_were_left_out() -> None:
     alone = replace(release, private=None)
     assert Match(alone, MADE).made_of.n_users == 5
     for one, said in ((release, "1 user:"), (alone, "users, 20 % or more:")):
-        with pytest.raises(ConfigError, match=f"4 records and left out {said}"):
+        with pytest.raises(ConfigError, match=f"4 records and suppressed {said}"):
             _ = Match(one, kept).made_of
     more = alone.manifest.model_copy(update={"users_deleted": "under 5 %"})
     with pytest.raises(ConfigError, match="users, under 5 %: it was not"):
