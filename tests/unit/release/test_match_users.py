@@ -94,5 +94,5 @@ def test_users_who_were_left_out() -> None:
     with pytest.raises(ConfigError, match="users, under 5 %: it was not"):
         _ = Match(replace(alone, manifest=more), MADE).made_of
     whole = released(kept, method="suppress")
-    with pytest.raises(ConfigError, match="the receipt's users are not those"):
+    with pytest.raises(ConfigError, match="the users of the key file are not those"):
         _ = Match(whole, MADE).made_of
