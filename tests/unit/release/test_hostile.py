@@ -183,10 +183,14 @@ def test_a_release_is_no_ratings(saved: Path) -> None:
 def test_exact_attributes_are_not_published(saved: Path, tmp_path: Path) -> None:
     shutil.copytree(saved, tmp_path / "none")
     say(saved, audience="publish")
-    with pytest.raises(ReleaseError, match="attributes exact do not fit audience publish"):
+    with pytest.raises(
+        ReleaseError, match=r"release\.json: attributes exact do not fit audience publish"
+    ):
         read_release(saved)
     say(saved, audience="query", attributes="none")
-    with pytest.raises(ReleaseError, match="attributes none do not fit audience query"):
+    with pytest.raises(
+        ReleaseError, match=r"release\.json: attributes none do not fit audience query"
+    ):
         read_release(saved)
 
 
