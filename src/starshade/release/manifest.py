@@ -208,8 +208,9 @@ class Manifest(_Closed):
             raise ReleaseError(f"release.json: {error.message}") from None
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the file"
-            raise ReleaseError(f"release.json: {where}: {first['msg']}") from None
+            names = ".".join(str(part) for part in first["loc"])
+            reason = first["msg"].removeprefix("Value error, ")
+            raise ReleaseError(": ".join(filter(None, ("release.json", names, reason)))) from None
         except ValueError as error:
             raise OtherContentError(f"release.json: {error}") from None
         return manifest

@@ -93,7 +93,7 @@ def test_a_claim_of_two_or_more_guards(k: int, guards: bool) -> None:
     if guards:
         assert Query("SELECT COUNT(*)").run(made).value == 2 * (K + 2)
     else:
-        with pytest.raises(ConfigError, match="a k of 2 or more"):
+        with pytest.raises(ConfigError, match="no k-anonymity with k of 2 or more"):
             Query("SELECT COUNT(*)").run(made)
 
 

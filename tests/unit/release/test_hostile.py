@@ -129,7 +129,7 @@ def test_json_that_is_too_deep(saved: Path, tmp_path: Path, depth: int) -> None:
         assert depth < 1000
     with pytest.raises(ReleaseError, match="not a private key file"):
         read_receipt(tmp_path / "receipt")
-    with pytest.raises(InputError, match="no store"):
+    with pytest.raises(InputError, match="not a starshade store"):
         starshade.read_ratings(tmp_path / "store")
 
 
@@ -176,17 +176,21 @@ def test_a_release_is_no_ratings(saved: Path) -> None:
         (saved / "cells.parquet", f"{saved}/cells.parquet: is part of a release"),
         (release, "this is a release"),
     ):
-        with pytest.raises(InputError, match=f"^{said}, and ratings are asked for\n.*to_pandas"):
+        with pytest.raises(InputError, match=f"^{said}, not ratings\n.*to_pandas"):
             starshade.read_ratings(given)
 
 
 def test_exact_attributes_are_not_published(saved: Path, tmp_path: Path) -> None:
     shutil.copytree(saved, tmp_path / "none")
     say(saved, audience="publish")
-    with pytest.raises(ReleaseError, match="attributes exact do not fit audience publish"):
+    with pytest.raises(
+        ReleaseError, match=r"release\.json: attributes exact do not fit audience publish"
+    ):
         read_release(saved)
     say(saved, audience="query", attributes="none")
-    with pytest.raises(ReleaseError, match="attributes none for the audience query"):
+    with pytest.raises(
+        ReleaseError, match=r"release\.json: attributes none do not fit audience query"
+    ):
         read_release(saved)
 
 

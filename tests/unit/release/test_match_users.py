@@ -88,11 +88,11 @@ def test_users_who_were_left_out() -> None:
     alone = replace(release, private=None)
     assert Match(alone, MADE).made_of.n_users == 5
     for one, said in ((release, "1 user:"), (alone, "users, 20 % or more:")):
-        with pytest.raises(ConfigError, match=f"4 records and left out {said}"):
+        with pytest.raises(ConfigError, match=f"4 records and suppressed {said}"):
             _ = Match(one, kept).made_of
     more = alone.manifest.model_copy(update={"users_deleted": "under 5 %"})
     with pytest.raises(ConfigError, match="users, under 5 %: it was not"):
         _ = Match(replace(alone, manifest=more), MADE).made_of
     whole = released(kept, method="suppress")
-    with pytest.raises(ConfigError, match="the receipt's users are not those"):
+    with pytest.raises(ConfigError, match="the users of the key file are not those"):
         _ = Match(whole, MADE).made_of

@@ -405,12 +405,12 @@ def test_columns_must_be_of_their_type(
         (
             {"quasi_identifiers": ["job", "age"]},
             "other than those declared",
-            "other than its attributes",
+            "not its attribute columns",
         ),
         (
             {"quasi_identifiers": ["age", "job", "zip"]},
             "other than those declared",
-            "other than its attributes",
+            "not its attribute columns",
         ),
         ({"sensitive_attributes": []}, "other than those declared", "not its attribute columns"),
         ({"sensitive_attributes": "ill"}, "names of personal attributes", "sensitive_attributes"),
@@ -419,7 +419,7 @@ def test_columns_must_be_of_their_type(
             "neither number nor text",
             "neither number nor text",
         ),
-        ({"attributes": "exact"}, "in a release without any", "exact for the audience publish"),
+        ({"attributes": "exact"}, "in a release without any", "exact do not fit audience publish"),
         ({"attributes": "none"}, "in a release without any", "not its attribute columns"),
         ({"audience": "query"}, "audience", "audience query"),
     ],
@@ -572,10 +572,12 @@ def test_what_the_card_says(saved: tuple[Path, Any]) -> None:
     assert "a sorted list of their values" in card
     assert "| records.parquet | ill | sensitive personal attribute, unchanged |" in card
     assert "every record equals at least 1 other in every cell and quasi-identifier;" in card
-    assert "l-diversity (l = 2, attribute = ill): every class has at least this many" in card
+    assert "l-diversity (l = 2, attribute = ill): every class has at least 2 different" in card
+    assert "2 different known values of the attribute; counted on these files:" in card
     assert "fewest different values in a class 2" in card
     assert "Sensitive attributes are unchanged." in card
-    assert "By ratings and quasi-identifiers the records of a class are equal; with these" in card
+    assert "Records of a class are equal in ratings and quasi-identifiers, not" in card
+    assert "not necessarily in sensitive attributes.\n" in card
     assert "- Records unique in their class by sensitive attributes: 50.0%." in card
     assert "records with equal cells and quasi-identifiers have the same number" in card
 
@@ -619,7 +621,7 @@ def rows_of(**columns: Any) -> pa.Table:
         ({"generalized": rows_of(age=[20.0] * 8)}, "of type double"),
         ({"generalized": rows_of(age=[None] * 8)}, "of type null|without any content"),
         ({"generalized": rows_of(age=[["1"], ["2"]] * 4)}, "members of one group differ"),
-        ({"attributes": "none"}, "in a release without any"),
+        ({"attributes": "none"}, "generalized attributes of a release that has none"),
     ],
 )
 def test_what_does_not_belong_together_is_our_bug(arguments: dict[str, Any], message: str) -> None:

@@ -174,7 +174,7 @@ def test_a_csv_has_one_spelling(saved: Path, tmp_path: Path, file: str) -> None:
                 tried.add(how)
                 place.write_bytes(other(whole).encode())
                 mend(place.parent)
-                with pytest.raises(ReleaseError, match=f"{file} does not say"):
+                with pytest.raises(ReleaseError, match=f"{file} contradicts the exact files"):
                     verify_folder(place.parent)
     assert len(tried) >= (8 if file == "table.csv" else 6)
 
@@ -264,9 +264,9 @@ def test_items_that_differ_by_an_apostrophe(tmp_path: Path) -> None:
     made.release().save(tmp_path / "out")
     names = {line[3] for line in lines_of(tmp_path / "out" / "table.csv")[1:]}
     assert names == {"'=1", "''=1"}
-    assert "begin with an apostrophe, have one in front" in " ".join(
-        (tmp_path / "out" / "README.md").read_text().split()
-    )
+    told = " ".join((tmp_path / "out" / "README.md").read_text().split())
+    assert "2 texts have an added apostrophe in front: a spreadsheet would run them" in told
+    assert "as a formula, or they begin with an apostrophe." in told
 
 
 @pytest.mark.parametrize("tampered", CASES, indirect=True, ids=lambda case: "-".join(case))
@@ -275,7 +275,7 @@ def test_bytes_that_are_no_table(tampered: Path) -> None:
     for content in (b"", b"\xff\xfe", whole[: len(whole) // 2], b"a,b\n1,2\n"):
         tampered.write_bytes(content)
         mend(tampered.parent)
-        with pytest.raises(ReleaseError, match=f"{tampered.name} does not say"):
+        with pytest.raises(ReleaseError, match=f"{tampered.name} contradicts the exact files"):
             verify_folder(tampered.parent)
 
 
@@ -291,7 +291,8 @@ def test_a_formula_must_be_harmless(saved: Path, tmp_path: Path, words: str) -> 
 
 def test_what_was_made_harmless_is_told(saved: Path) -> None:
     told = " ".join((saved / "sets" / "README.md").read_text().split())
-    assert "In CSV 1 text that a spreadsheet would run as a formula, or that begins with an" in told
+    assert "In CSV, 1 text has an added apostrophe in front: a spreadsheet would run it as" in told
+    assert "as a formula, or it begins with an apostrophe." in told
     assert "apostrophe" not in (saved / "profiles" / "README.md").read_text()
     negative = lines_of(saved / "values" / "table.csv")
     assert "'-3.5 or 4.25" in [line[-2] for line in negative]
@@ -310,7 +311,7 @@ def test_a_table_that_release_json_does_not_list(saved: Path, tmp_path: Path) ->
     shutil.copytree(saved / "sets", tmp_path / "sets")
     without_readable(tmp_path / "sets")
     shutil.copy(saved / "sets" / "table.csv", tmp_path / "sets")
-    with pytest.raises(ReleaseError, match=r"table\.csv: not named in release\.json"):
+    with pytest.raises(ReleaseError, match=r"table\.csv: not listed in release\.json"):
         read_release(tmp_path / "sets")
     with pytest.raises(ReleaseError, match="one is missing or unknown"):
         verify_folder(tmp_path / "sets")
@@ -321,7 +322,7 @@ def test_another_table_under_an_old_hash(saved: Path, tmp_path: Path, name: str)
     shutil.copytree(saved / "people", tmp_path / "people")
     place = tmp_path / "people" / name
     place.write_bytes(place.read_bytes() + b"\n")
-    with pytest.raises(ReleaseError, match=rf"{name}: not the file"):
+    with pytest.raises(ReleaseError, match=rf"{name}: changed: its SHA-256 is not"):
         read_release(place.parent)
     place.unlink()
     with pytest.raises(ReleaseError, match=rf"{name}: missing"):

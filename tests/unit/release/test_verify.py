@@ -142,7 +142,11 @@ DAMAGE = {
     "classes swapped": ("cells.parquet", swap_classes, "class order"),
     "cells swapped": ("cells.parquet", lambda c: permute(c, [1, 0, 2, 3]), "cell order"),
     "groups descend": ("cells.parquet", lambda c: permute(c, [2, 3, 0, 1]), "cell order"),
-    "a cell too few": ("cells.parquet", lambda c: permute(c, [0, 2, 3]), "without a cell"),
+    "a cell too few": (
+        "cells.parquet",
+        lambda c: permute(c, [0, 2, 3]),
+        "an original rating has no cell",
+    ),
     "a size": ("records.parquet", move_record, "truth|link"),
     "sizes swapped": ("records.parquet", swap_class_sizes, "truth"),
     "a class more": ("records.parquet", lone_class, "count"),
@@ -310,7 +314,7 @@ def test_rare_items_must_be_absent_unless_kept(tmp_path):
     claim = (Claim(model="k-anonymity", parameters={"k": 2}),)
     original = table([{0: 1, 1: 1}, {0: 1}], Scale(1, 5, 1))
     grouping = covering(original, np.array([0, 0]), ranges=False)
-    with pytest.raises(InternalError, match="rare items: an item rated by fewer than 2 users"):
+    with pytest.raises(InternalError, match="rare items: an item has fewer than 2 raters"):
         grouping.release(claims=claim, rare_items="drop").save(tmp_path / "out")
     grouping.release(claims=claim, rare_items="keep").save(tmp_path / "out")
 
@@ -382,7 +386,7 @@ def test_only_the_first_class_can_be_without_cells(tmp_path):
 def test_the_truth_must_be_of_the_same_items_and_attributes(saved):
     folder, private = saved
     others = replace(private.original, items=Vocabulary.of(["1", "9"]))
-    with pytest.raises(ReleaseError, match="items: not those of the table"):
+    with pytest.raises(ReleaseError, match="items: not those of the anonymized table"):
         verify_folder(folder, replace(private, original=others))
     unknown = replace(private.original, attributes=None)
     with pytest.raises(ReleaseError, match="an attribute is not in the original"):

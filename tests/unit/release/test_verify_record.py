@@ -308,7 +308,7 @@ def test_the_truth_is_looked_up(saved) -> None:
     with pytest.raises(ReleaseError, match="link: users and records"):
         verify_folder(folder, replace(private, link=replace(private.link, record=wrong)))
     exact = replace(private.exact, imputed_cells=0.0125)  # of the same band
-    with pytest.raises(ReleaseError, match="another share of cells is invented"):
+    with pytest.raises(ReleaseError, match="the share of cells imputed is not the one stated"):
         verify_folder(folder, replace(private, exact=exact))
     for said in ("under 20 %", None, 0.0):
         say(folder, imputed_cells=said)
@@ -327,7 +327,7 @@ def test_sensitive_ratings_must_be_the_true_ones(tmp_path) -> None:
     claim = k_eps(1, 1, sensitive=["2"])
     released(table(ROWS, STARS), moved, claims=(claim,)).save(tmp_path / "a")
     moved[0][1] = 4
-    with pytest.raises(InternalError, match="a sensitive one changed"):
+    with pytest.raises(InternalError, match="a rating of a sensitive item changed"):
         released(table(ROWS, STARS), moved, claims=(claim,)).save(tmp_path / "b")
 
 
@@ -338,13 +338,13 @@ LIES = {
     "unknown item": ({"sensitive": ["9"]}, "sensitive item is not among"),
     "all items": ({"sensitive": ["1", "2"]}, "every item is sensitive"),
     "an item twice": ({"sensitive": ["1", "1"]}, "twice"),
-    "no list": ({"sensitive": "1"}, "no list"),
-    "numbers": ({"sensitive": [1]}, "no list"),
+    "no list": ({"sensitive": "1"}, "sensitive items that are not a list"),
+    "numbers": ({"sensitive": [1]}, "sensitive items that are not a list"),
     "nulls": ({"nulls": "none"}, "unknown null rule"),
-    "eps below 0": ({"eps": -1}, "eps is no distance"),
+    "eps below 0": ({"eps": -1}, "k-eps: eps is not a distance"),
     "eps beyond floats": ({"eps": 10**400}, "out of range"),
     "k beyond all people": ({"k": 10**400}, "out of range"),
-    "eps of text": ({"eps": "1"}, "eps is no distance"),
+    "eps of text": ({"eps": "1"}, "k-eps: eps is not a distance"),
     "more": ({"q": 1}, "missing or unknown"),
     "no nulls": ({"nulls": ...}, "missing or unknown"),
 }
@@ -391,7 +391,7 @@ def test_what_was_counted_cannot_be_made_up(saved, verified: dict[str, Any]) -> 
     assert claim["verified"].keys() == {"smallest_class_at_least"}
     verify_folder(folder)
     say(folder, claims=[claim | {"verified": claim["verified"] | verified}])
-    with pytest.raises(ReleaseError, match="what was counted for k-eps is something else"):
+    with pytest.raises(ReleaseError, match="the figures of k-eps are not those counted"):
         verify_folder(folder)
 
 
@@ -401,9 +401,9 @@ def test_a_real_scale(tmp_path) -> None:
     release.save(tmp_path / "out")
     assert verify_folder(tmp_path / "out", release.private)["claims"][0]["holds"]
     for column, value, message in (
-        ("values", [-3.5, 2.0], "one single rating"),
+        ("values", [-3.5, 2.0], "a cell is not a single rating"),
         ("values", [-30.0], "not on the scale"),
-        ("null", True, "one single rating"),
+        ("null", True, "a cell is not a single rating"),
     ):
         change(tmp_path / "out", "cells.parquet", put(column, 0, value))
         with pytest.raises(ReleaseError, match=message):

@@ -92,7 +92,7 @@ def _check_of_values(model: str, parameters: dict[str, Any]) -> None:
         raise Failed("release.json", f"a claim of {model} has missing or unknown parameters")
     number = parameters[name]
     if type(number) not in (int, float) or not number >= (1 if name == "l" else 0):
-        raise Failed("release.json", f"a claim of {model} has a {name} out of range")
+        raise Failed("release.json", f"a claim of {model}: {name} is out of range")
     if parameters.get("missing", "as-value") != "as-value":
         raise Failed("release.json", f"a claim of {model} has an unknown rule for missing values")
 
@@ -104,7 +104,7 @@ def _check_near(model: str, parameters: dict[str, Any]) -> None:
     for name in ("eps", "l"):
         number = parameters.get(name, 0)
         if type(number) not in (int, float) or not math.isfinite(number) or number < 0:
-            raise Failed("release.json", f"a claim of {model} has a {name} that is not a distance")
+            raise Failed("release.json", f"a claim of {model}: {name} is not a distance")
     if parameters["nulls"] not in ("strict", "ignore", "zero"):
         raise Failed("release.json", f"a claim of {model} has an unknown null rule")
     keys = parameters.get("sensitive", [])

@@ -183,7 +183,9 @@ def _check_ranges(
     possible = np.array([entry[3] for entry in entries], dtype=np.bool_)
     some = np.bincount(owner[missing], minlength=len(entries)) > 0
     if (some != possible).any():
-        raise Failed("truth", "a missing attribute is not stated, or stated without one")
+        raise Failed(
+            "truth", "a missing attribute is not stated, or is stated though no member lacks it"
+        )
 
 
 def _edges(values: list[float], k: int) -> list[float]:

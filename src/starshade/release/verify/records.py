@@ -166,8 +166,12 @@ def check_changes(
         true = _true_rows(original, user[start : start + len(shown)], written)
         where = slice(None) if exact else sensitive
         if not _equal(shown[:, where], true[:, where]):
-            what = "by a method that changes none" if exact else "of a sensitive item"
-            raise Failed("truth", f"a rating changed {what}")
+            raise Failed(
+                "truth",
+                "a rating changed by a method that changes none"
+                if exact
+                else "a rating of a sensitive item changed",
+            )
         invented += int((np.isnan(true) & ~np.isnan(shown)).sum())
     share = invented / max(len(rows.item), 1)
     if not exact:
