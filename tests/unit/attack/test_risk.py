@@ -201,7 +201,7 @@ def test_on_a_release_with_groups_nobody_is_identified(
     release_of.save(tmp_path / "out", private=tmp_path / "receipt")
     back = read_release(tmp_path / "out", private=tmp_path / "receipt")
     assert Risk(draws=3, known=(1, 2)).run(back, original=original, rng=0).steps == result.steps
-    with pytest.raises(ConfigError, match="needs the link of the release") as caught:
+    with pytest.raises(ConfigError, match="needs the private key file of the release") as caught:
         Risk().run(read_release(tmp_path / "out"), original=original)
     assert "private key file" in caught.value.advice
 
