@@ -159,7 +159,7 @@ def test_a_group_by_hand() -> None:
     assert "is right in 33.3% of cases" in str(result)
     assert "applies to 66.7% of the ratings shown" in str(result)
     assert "exceeded for 0.0% of them" in str(result)
-    assert "With the popularity of each item known" in str(result)
+    assert "If the adversary also knows how popular each item is" in str(result)
 
 
 def test_a_prior_of_ones_own() -> None:
