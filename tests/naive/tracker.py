@@ -99,7 +99,7 @@ class Verified:
     """Whose record it is: what happens to each target."""
 
     breached: list[bool]
-    mistaken: list[bool]
+    wrong: list[bool]
     one_condition: list[bool]
     queries: float
 
@@ -111,14 +111,14 @@ def verify(
     told_of_row: dict[int, Sequence[Any]],
 ) -> Verified:
     """Compare what is known of each target, attribute by attribute, with those singled out."""
-    breached, mistaken, one_condition, queries = [], [], [], 0
+    breached, wrong, one_condition, queries = [], [], [], 0
     for row, mine in zip(row_of, known, strict=True):
         left = list(told.singling)
         for n, value in enumerate(mine):
             queries += len(left)
             left = [r for r in left if told_of_row[r][n] == value]
         breached.append(len(left) == 1 and left[0] == row)
-        mistaken.append(len(left) == 1 and row not in told.singling)
+        wrong.append(len(left) == 1 and row not in told.singling)
         agreeing = sum(len(told.singling[r]) for r in left)
         one_condition.append(agreeing == 1 and row in told.singling)
-    return Verified(breached, mistaken, one_condition, queries / len(row_of))
+    return Verified(breached, wrong, one_condition, queries / len(row_of))

@@ -94,8 +94,8 @@ def recall_text(recalls: Sequence[Recall], most: float, statistic: str) -> str:
     """Say how many targets are re-identified among all records and in the smallest pool."""
     if most < _LEVELS[0]:
         return (
-            f"Every record equals at least {round(1 / most) - 1:,} others, so no answer has 90 % "
-            "precision: recall at 90 % and 99 % precision is 0."
+            f"Every record equals at least {counted(round(1 / most) - 1, 'other')}, so no answer "
+            "has 90 % precision: recall at 90 % and 99 % precision is 0."
         )
     few, every = recalls[0], recalls[-1]
     text = (

@@ -109,7 +109,7 @@ class Risk(RiskSettings):
         view = look(data, original, link)
         if view.credit == "compatible":
             raise ConfigError(
-                "the list of high-risk users needs the link of the release",
+                "the list of high-risk users needs the private key file of the release",
                 advice="Give the private key file, or attack the ratings themselves.",
             )
         whole = view.original

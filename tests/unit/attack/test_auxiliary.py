@@ -237,7 +237,7 @@ def test_the_worked_case_of_a_rare_item() -> None:
     assert found.answer.score == pytest.approx(2.885390, abs=1e-5)
     assert -math.log2(found.answer.probability) == pytest.approx(0.4096, abs=1e-4)
     assert result.answered == 1
-    assert "For 1 of 1 one record stands out" in str(result)
+    assert "Re-identified: 1 of 1 (one record stands out, " in str(result)
 
 
 def test_what_is_not_known_adds_nothing_and_an_item_alone_one() -> None:
@@ -284,7 +284,7 @@ def test_a_name_without_any_known_item_gets_no_answer() -> None:
     rows = [naive.Row("ann", D, 4, None), naive.Row("bob", "x", 4, None)]
     bob = AuxiliaryAttack(phi=0).run(FIVE, auxiliary(rows)).per_name[1]
     assert (bob.no_answer, bob.candidates, bob.tied) == ("nothing-known", (), 0)
-    assert bob.row()[-1] == "none: nothing known of them is in the data"
+    assert bob.row()[-1] == "none: no known item is in the data"
 
 
 def test_equal_records_tie_but_their_profile_stands_out() -> None:
@@ -295,8 +295,8 @@ def test_equal_records_tie_but_their_profile_stands_out() -> None:
     assert found.profile is not None
     assert (found.profile.record, found.profile.records) == (0, 2)
     assert [c.tied for c in found.candidates] == [2, 2, 1]
-    assert found.row()[-1] == "none; record 0, 2 equal ones stands out as one"
-    assert "which of its 2 or more records is theirs cannot be told" in str(result)
+    assert found.row()[-1] == "none; the profile of record 0 (2 equal records) stands out"
+    assert "it has 2 or more equal records, and its contents are known to be theirs." in str(result)
     assert result.head[3:5] == ("eccentricity", "of the profile")
     assert found.row()[3:5] == ("0.00", "2.19")  # each in its column, whatever the answer
 
@@ -385,11 +385,13 @@ def test_another_scale_is_mapped_linearly() -> None:
     same = AuxiliaryAttack().run(FIVE, one((A, 5, None), (B, 3, None)))
     assert result.per_name == same.per_name
     assert (result.aux_scale, result.scale) == ("1:10", "1:5:1")
-    assert "Ratings on 1:10 were mapped linearly onto 1:5:1." in str(result)
+    assert "Ratings on 1:10 are mapped linearly onto 1:5:1." in str(result)
 
 
 def test_a_scale_of_one_rating_maps_nothing() -> None:
-    with pytest.raises(ConfigError, match="aux_scale 3:3:1: of one rating only"):
+    with pytest.raises(
+        ConfigError, match="aux_scale 3:3:1: one rating only cannot be mapped onto 1:5:1"
+    ):
         AuxiliaryAttack().run(FIVE, one((A, 3, None)), aux_scale=Scale(3, 3, 1))
     constant = table([{0: 3}, {0: 3, 1: 3}, {1: 3}], Scale(3, 3, 1))
     result = AuxiliaryAttack(phi=0.5).run(
@@ -405,10 +407,12 @@ def test_ratings_off_the_scale_are_named_by_line() -> None:
     with pytest.raises(InputError) as caught:
         AuxiliaryAttack().run(FIVE, public)
     said = str(caught.value)
-    assert "public ratings off the attacked data's scale 1:5:1 (allowed: 1, 2, 3, 4, 5)" in said
+    assert (
+        "public ratings outside the attacked data's scale 1:5:1 (allowed: 1, 2, 3, 4, 5)\n" in said
+    )
     assert "  public.csv, line 2: rating 9\n  public.csv, line 4: rating 3.5\n" in said
     assert "(aux_scale, e.g. 1:10" in said
-    with pytest.raises(InputError, match="off aux_scale 1:8:1"):
+    with pytest.raises(InputError, match="outside aux_scale 1:8:1"):
         AuxiliaryAttack().run(FIVE, public, aux_scale="1:8:1")
 
 
@@ -446,9 +450,7 @@ def test_items_are_matched_by_published_name() -> None:
     assert (result.unknown_items, result.ambiguous_items) == (1, 1)
     assert result.per_name[0].in_data == 1
     assert result.per_name[0].eccentricity == pytest.approx(2.5)
-    said = (
-        "(3 known items, 33.3% of them not in the data, 33.3% with a name that several items bear)"
-    )
+    said = "(3 known items, 33.3% of them not in the data, 33.3% with an ambiguous item name)"
     assert said in str(result)
 
 
@@ -462,7 +464,7 @@ def test_a_mapping_to_names_and_items_without_one() -> None:
 
 
 NOTHING_FITS: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "other ids": (FIVE, {}, "7 and 007 are two items. A mapping (mapping=FILE) says"),
+    "other ids": (FIVE, {}, "7 and 007 are two items. Give a mapping of items (mapping=FILE)."),
     "mapped": (FIVE, {"mapping": {"a": "b"}}, "None of them is in the mapping"),
     "mapped elsewhere": (FIVE, {"mapping": {"Dune": "77"}}, "Ids are text"),
     "names": (
@@ -478,7 +480,7 @@ NOTHING_FITS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "no names": (
         FIVE,
         {"by_name": True},
-        "have no item names to match by\nRead ratings with their items' names (item_names=FILE)",
+        "have no item names to match by\nRead ratings with item names (item_names=FILE)",
     ),
 }
 
@@ -512,8 +514,8 @@ def test_ids_of_users_only_when_asked_for() -> None:
     assert shown.per_name[0].row()[-1] == "record 4 (5)"
     assert shown.per_name[0].candidate_rows() == [("ann", "record 4 (5)", "2.885", "75.3%")]
     rows = "Record N is row N (from 0) of the ratings in canonical order; "
-    assert f"{rows}show_values gives its user's id." in str(hidden)
-    assert f"{rows}in brackets is its user's id." in str(shown)
+    assert f"{rows}show_values adds its user's id." in str(hidden)
+    assert f"{rows}its user's id is in brackets." in str(shown)
 
 
 def test_how_an_eccentricity_is_to_be_read() -> None:
@@ -521,7 +523,7 @@ def test_how_an_eccentricity_is_to_be_read() -> None:
     found, none = (str(AuxiliaryAttack(phi=phi).run(FIVE, public)) for phi in (1.5, 3))
     assert "two matches had 28 and 15" in found
     assert "two matches had 28 and 15" in none
-    assert "ask for a higher φ (phi)" in found
+    assert "use a higher φ before acting on an answer (phi)." in found
     assert "use a higher φ" not in none
 
 
@@ -647,7 +649,8 @@ def test_of_a_k_likeness_release_a_class_stands_out_at_most(both: tuple[Ratings,
     shown = next(a for a in result.per_name if a.profile is not None)
     assert shown.profile is not None
     assert shown.row()[-1] == (
-        f"none; class {shown.profile.class_} ({shown.profile.records} records) stands out as one"
+        f"none; the profile of class {shown.profile.class_} "
+        f"({shown.profile.records} records) stands out"
     )
 
 

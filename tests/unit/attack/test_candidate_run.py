@@ -168,9 +168,9 @@ def test_the_tolerance_is_told_instead_of_exact_ratings() -> None:
     ratings = some_table(60, 12)
     known = Knowledge(known=2)
     told = str(LabelAttack(tolerance=0.5).run(ratings, known, rng=0))
-    assert "facts about each: 2 known, ratings, which fit within ±0.5, no days." in told
+    assert "known of each: 2 known, ratings, which match within ±0.5, no days." in told
     told = str(LabelAttack(tolerance=1.5).run(ratings, replace(known, rating_error=1), rng=0))
-    assert "2 known, ratings ±1, no days; ratings fit within ±1.5." in told
+    assert "2 known, ratings ±1, no days; ratings match within ±1.5." in told
     assert "2 known, ratings exact, no days." in str(LabelAttack().run(ratings, known, rng=0))
 
 
@@ -210,7 +210,7 @@ def test_wrong_facts_are_said_to_be_why_nobody_fits(attack: Any, kind: Any) -> N
 def test_guessing_is_named_where_the_data_did_not_help() -> None:
     alike = table([{0: 5}] * 6, FIVE)
     told = str(LabelAttack().run(alike, Knowledge(known=1), rng=0))
-    assert "guessing without the data, in 1 of 6." in told
+    assert "(guessing: 1 of 6)." in told
     assert told.endswith("This is no better than guessing.")
 
 
@@ -227,8 +227,8 @@ def test_the_bound_is_that_of_the_smallest_class() -> None:
     original, released = grouped()
     result = LabelAttack().run(released, Knowledge(known=1), original=original, rng=0)
     assert result.bound == 0.5
-    assert "Every record is one of 2 or more that are alike" in str(result)
-    assert "surer than 1 in 2." in str(result)
+    assert "Every record equals at least 1 other, so the upper bound of" in str(result)
+    assert "confidence is 1 in 2." in str(result)
     result = LabelAttack().run(original, Knowledge(known=1), rng=0)
     assert result.bound == 1
     assert "At least one record differs from all others" in str(result)

@@ -429,7 +429,7 @@ def test_ratings_that_changed_otherwise_are_refused() -> None:
     after = hand([{0: 3.0}, {0: 4.0}, {0: 5.0, 1: 2.0}, {0: 5.0, 1: 2.0}])
     first, second = grouped(before, [0, 0, 1, 1]), grouped(after, [0, 1, 2, 2])
     for changes in ("none", "added"):
-        with pytest.raises(ConfigError, match=r"1 of 4 linked users|the cells of 1 person"):
+        with pytest.raises(ConfigError, match=r"1 of 4 sampled users|the cells of 1 person"):
             composition_of([first, second], after, changes)  # type: ignore[arg-type]
     assert composition_of([first, second], after, "revised").counts.people_certain == 4
 

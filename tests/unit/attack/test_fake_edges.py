@@ -225,7 +225,10 @@ def test_what_does_not_fit_is_refused() -> None:
         FakeEdgesAttack().run(Release(simple.manifest, simple.classes), original=people)
     with pytest.raises(ConfigError, match="targets 2"):
         FakeEdgesAttack().run(simple, original=people, targets=2)
-    with budget.limits(memory=1000), pytest.raises(ConfigError, match="may be used"):
+    with (
+        budget.limits(memory=1000),
+        pytest.raises(ConfigError, match=r"1\.6 kB needed, 1 kB allowed"),
+    ):
         FakeEdgesAttack().run(simple, original=people)
 
 

@@ -178,8 +178,8 @@ def test_equal_rows_share_everything_but_what_was_known() -> None:
     assert (cells.mean, cells.share, cells.true, cells.ratings_disclosed) == (2, 1, 1, 1)
     assert (cells.single_mean, cells.single_true) == (2, 1)
     assert result.profile_disclosed.rate == 1
-    assert "of 2.0 further items per target on average; they are true, since" in str(result)
-    assert "learns exactly 100.00% of what" in str(result)
+    assert "for 2.0 further items per target on average; all are correct, since" in str(result)
+    assert "discloses 100.00% of the targets' further ratings exactly." in str(result)
     assert "wider cell" not in str(result)
 
 
@@ -194,7 +194,7 @@ def test_a_wide_cell_around_the_truth_is_nothing_learnt() -> None:
     cells = result.cells_disclosed
     assert (cells.mean, cells.true, cells.single_mean, cells.ratings_disclosed) == (1, 1, 0, 0)
     assert "The candidates share no further single rating" in str(result)
-    assert "Of 1.0 more items per target all that fit show the same wider cell" in str(result)
+    assert "For 1.0 more items per target they show the same wider cell" in str(result)
 
 
 def test_single_ratings_of_others_are_told_from_the_target_s() -> None:
@@ -202,7 +202,7 @@ def test_single_ratings_of_others_are_told_from_the_target_s() -> None:
     people = table([{0: rating, 1: rating} for rating in (1, 2, 3, 4, 5)], FIVE)
     misled = HomogeneityAttack().run(people, Knowledge(known=1, wrong=1), rng=0)
     assert misled.cells_disclosed.single_true == misled.cells_disclosed.ratings_disclosed == 0
-    assert "0.0% of these are the target's true rating" in str(misled)
+    assert "0.0% of them are the target's true rating" in str(misled)
 
 
 def test_an_invented_rating_is_no_rating_learnt() -> None:
@@ -214,7 +214,7 @@ def test_an_invented_rating_is_no_rating_learnt() -> None:
     result = HomogeneityAttack().run(released, Knowledge(known=1), original=original, rng=0)
     cells = result.cells_disclosed
     assert (cells.single_mean, cells.single_true, cells.ratings_disclosed) == (1, 0, None)
-    assert "0.0% of these are the target's true rating." in str(result)
+    assert "0.0% of them are the target's true rating." in str(result)
     assert "This discloses" not in str(result)
 
 
@@ -222,8 +222,8 @@ def test_on_ratings_nobody_is_in_a_group() -> None:
     ratings = table([{0: 5, 1: 4}, {0: 3}, {1: 4}, {1: 1}], FIVE)
     result = HomogeneityAttack(sensitive=[0]).run(ratings, Knowledge(known=1), rng=0)
     assert result.classes == 4
-    assert "Sensitive item 1 (as given) was rated by 50.0% of the people" in str(result)
-    assert "of the groups" not in str(result)
+    assert "Sensitive item 1 (as given): rated by 50.0% of people;" in str(result)
+    assert "of classes" not in str(result)
 
 
 def test_a_cell_that_says_null_alone_is_not_shared() -> None:
@@ -268,5 +268,5 @@ def test_settings_outside_their_range_are_refused(settings: dict[str, object], n
 
 def test_an_item_that_is_not_there_is_refused() -> None:
     original, _ = pairs()
-    with pytest.raises(ConfigError, match="items are 0 to 2"):
+    with pytest.raises(ConfigError, match="sensitive 3: must be from 0 to 2"):
         HomogeneityAttack(sensitive=[3]).run(original, Knowledge(known=1))

@@ -289,8 +289,8 @@ def test_errors_and_silence_are_traced_by_how_sure_the_adversary_must_be() -> No
     """By hand, of five targets: one has no named record, two of the others have a wrong one."""
     posterior, right = np.array([0.9, 0.5, 0.0, 0.8, 0.5]), np.array([1.0, 0.0, 0.0, 0.0, 1.0])
     found = silence_of(posterior, right)
-    assert found.sure == (0.5, 0.8, 0.9)
-    assert found.silent == pytest.approx((1 / 5, 3 / 5, 4 / 5))
+    assert found.min_posterior == (0.5, 0.8, 0.9)
+    assert found.abstained == pytest.approx((1 / 5, 3 / 5, 4 / 5))
     assert found.error == pytest.approx((2 / 5, 1 / 5, 0))
     assert silence_of(np.array([0.5]), np.array([0.0])) == Silence((0.5,), (0.0,), (1.0,))
 
@@ -303,9 +303,9 @@ def test_where_no_record_is_named_there_is_no_curve() -> None:
 def test_a_long_curve_keeps_both_ends() -> None:
     posterior = np.arange(1, 1001) / 1000
     found = silence_of(posterior, np.zeros(1000))
-    assert len(found.sure) == 200
-    assert (found.sure[0], found.sure[-1]) == (0.001, 1.0)
-    assert (found.silent[0], found.silent[-1]) == (0.0, 0.999)
+    assert len(found.min_posterior) == 200
+    assert (found.min_posterior[0], found.min_posterior[-1]) == (0.001, 1.0)
+    assert (found.abstained[0], found.abstained[-1]) == (0.0, 0.999)
     assert (found.error[0], found.error[-1]) == (1.0, 0.001)
 
 

@@ -159,7 +159,7 @@ def test_a_group_by_hand() -> None:
     assert "is right in 33.3% of cases" in str(result)
     assert "applies to 66.7% of the ratings shown" in str(result)
     assert "exceeded for 0.0% of them" in str(result)
-    assert "With the popularity of each item known" in str(result)
+    assert "If the adversary also knows how popular each item is" in str(result)
 
 
 def test_a_prior_of_ones_own() -> None:
@@ -168,7 +168,7 @@ def test_a_prior_of_ones_own() -> None:
     assert result.exact == pytest.approx(0.2 / (1 - 0.8**3))
     assert result.bound == pytest.approx(1 / 3 + 0.2 / (2 - 0.6))
     assert result.bounded == 1
-    assert "knows that 20.0% of the people rate an item" in str(result)
+    assert "knows that 20.0% of people rate an item" in str(result)
 
 
 def test_a_person_alone_leaves_nothing_to_infer() -> None:
@@ -190,7 +190,7 @@ def test_nothing_shown_leaves_no_share() -> None:
     assert (result.missing, result.missing_true) == (2, 0)
     json.dumps(result.to_dict(), allow_nan=False)
     assert result.missing_share == 1
-    assert "in 100.0% of the cells; there was none in 0.0% of these" in str(result)
+    assert "100.0% of cells show no rating; in 0.0% of these there was none." in str(result)
 
 
 def test_a_cell_that_says_null_alone_shows_nothing() -> None:

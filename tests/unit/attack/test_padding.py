@@ -225,7 +225,7 @@ def test_what_does_not_fit_is_refused() -> None:
             PaddingAttack(**wrong)  # type: ignore[arg-type]
     with (
         budget.limits(memory=100_000),
-        pytest.raises(ConfigError, match="about 307 kB of memory for 40 groups x 60 items"),
+        pytest.raises(ConfigError, match="about 307 kB of memory for 40 classes x 60 items"),
     ):
         PaddingAttack().run(release, original=PEOPLE)
     with budget.limits(memory=100_000):

@@ -188,8 +188,8 @@ def test_outsiders_weigh() -> None:
     assert sorted(beside.per_class.weight) == [pytest.approx(1 / 8), pytest.approx(1 / 2)]
     assert beside.singling_out == alone.singling_out
     assert "no non-members were given" in str(alone)
-    assert "2 outsiders" in str(beside)
-    with pytest.raises(ConfigError, match="4 of them are among"):
+    assert "the share among 2 non-members" in str(beside)
+    with pytest.raises(ConfigError, match="4 of them are members"):
         PredicateAttack().run(release, original=ratings, outsiders=ratings)
 
 
@@ -322,7 +322,7 @@ def test_what_is_refused() -> None:
         PredicateAttack().run(release)
     with pytest.raises(ConfigError, match="classes"):
         PredicateAttack(classes=0)
-    with budget.limits(memory=1), pytest.raises(ConfigError, match="may be used"):
+    with budget.limits(memory=1), pytest.raises(ConfigError, match="needed, 1 byte allowed"):
         PredicateAttack().run(release, original=ratings)
     nobody = ratings.keep_users(np.array([], dtype=np.int64))
     with pytest.raises(ConfigError, match="outsiders: empty"):

@@ -222,7 +222,7 @@ def test_sums_of_others_keep_what_the_largest_hides() -> None:
 def test_what_cannot_be_measured_says_why() -> None:
     ratings, seen, member = case("model", 3)
     facts = facts_of(ratings)
-    for which, lacks in ((member & False, "members"), (member | True, "outsiders")):
+    for which, lacks in ((member & False, "members"), (member | True, "non-members")):
         with pytest.raises(ConfigError, match=f"no {lacks}"):
             count_isolated(seen, OneTable(facts, which), "model", 0)
     inside = ratings.keep_users(np.flatnonzero(member))
@@ -233,9 +233,9 @@ def test_what_cannot_be_measured_says_why() -> None:
     found = summarize([answer], "model")
     assert found.tau in TAUS
     assert f"τ = {found.tau:g}." in found.how
-    with pytest.raises(ConfigError, match="2 shadow releases needed, of 1"):
+    with pytest.raises(ConfigError, match="needs 2 shadow releases, 1 given"):
         summarize([answer], "padded")
-    with pytest.raises(ConfigError, match="1 shadow release needed, of 0"):
+    with pytest.raises(ConfigError, match="needs 1 shadow release, 0 given"):
         summarize([], "model")
 
 
@@ -244,13 +244,15 @@ def test_how_many_classes_were_tried_is_said(monkeypatch: pytest.MonkeyPatch) ->
     people = OneTable(facts_of(ratings), member)
     usual = count_isolated(seen, people, "model", 0)
     assert usual["counts"].tolist() == [30, 30, 10, 10]
-    assert "Tested are" not in summarize([usual], "model").how
+    assert "drawn by the seed" not in summarize([usual], "model").how
     monkeypatch.setattr(profile_predicates, "MOST_CLASSES", 4)
     some, others = (count_isolated(seen, people, "model", seed) for seed in (1, 2))
     assert some["counts"].tolist() == [30, 30, 4, 10]
     found = summarize([some, others], "model")
     assert (found.predicates, found.classes) == (8, 20)
-    assert found.how.endswith("Tried are the conditions of 8 of the 20 classes, drawn by the seed.")
+    assert found.how.endswith(
+        "The test covers the predicates of 8 of 20 classes, drawn by the seed."
+    )
 
 
 def drawn_answers(rng: np.random.Generator, releases: int, shape: tuple[int, ...]) -> list[Any]:

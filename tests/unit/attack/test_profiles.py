@@ -127,7 +127,7 @@ def test_an_empty_cell_of_a_simple_profile_proves_that_nobody_rated() -> None:
     assert (result.edges, result.missing) == (6, 6)
     assert (result.missing_share, result.missing_true) == (1 / 2, 1)
     assert result.confidence == pytest.approx((1 + 2 + 2) / 6)  # A 1/2, B and C 1, two each
-    assert "No rating is shown in 50.0% of the cells; there was none in 100.0%" in str(result)
+    assert "50.0% of cells show no rating; in 100.0% of these there was none." in str(result)
 
 
 @pytest.mark.parametrize("kind", ["padded", "model"])

@@ -149,7 +149,7 @@ def test_equal_records_leave_no_answer_of_that_precision() -> None:
     result = Likelihood().run(release, Knowledge(known=3), original=ratings, rng=0)
     assert [each.candidates for each in result.recall] == [2, 3, 5, 60]
     assert {each.recall_90 for each in result.recall} == {Rate(0.0, 0.0, 0.0)}
-    assert "At least 3 records are equal, so no answer is right in 90 % of the cases" in str(result)
+    assert "Every record equals at least 2 others, so no answer has 90 % precision:" in str(result)
 
 
 def test_both_attacks_show_their_recall() -> None:
@@ -162,12 +162,12 @@ def test_both_attacks_show_their_recall() -> None:
     (table_,) = found.tables
     assert [row[0] for row in table_.rows] == ["2", "3", "5", "60"]
     assert table_.rows[-1][1:] == (str(among_all.recall_90), str(among_all.recall_99))
-    assert f"re-identifies {among_all.recall_90} of the targets among all 60 records" in str(found)
+    assert f"re-identifies {among_all.recall_90} of targets among all 60 records" in str(found)
     assert found.to_dict()["recall"][0]["candidates"] == 2
     by_score = ScoreboardRH().run(ratings, knowledge, rng=0)
     assert [each.candidates for each in by_score.recall] == [60]
     assert by_score.tables == ()
-    assert "by eccentricity with 90 % precision" in str(by_score)
+    assert "At 90 % precision (by eccentricity)" in str(by_score)
     named = by_score.per_target
     assert by_score.recall[0].recall_90.rate == pytest.approx(
         naive.recall(named.eccentricity, named.expected_top1, 0.9)

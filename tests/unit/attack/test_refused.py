@@ -112,16 +112,16 @@ def test_by_structure_there_is_no_tolerance() -> None:
 def test_a_mapping_is_of_texts(tmp_path: Path) -> None:
     path = tmp_path / "public.csv"
     path.write_text("item\n1\n")
-    with pytest.raises(ConfigError, match="no text"):
+    with pytest.raises(ConfigError, match="mapping: an item is not a text"):
         AuxiliaryAttack().run(ORIGINAL, read_auxiliary(path), {"1": 1})  # type: ignore[dict-item]
 
 
 def test_one_person_s_export(tmp_path: Path) -> None:
     path = tmp_path / "export.csv"
     path.write_text("item,rating,URL\n1,4,x\n2,5,y\n")
-    with pytest.raises(Exception, match=r"say so \(one_person\)"):
+    with pytest.raises(Exception, match=r"declare it \(one_person\)\."):
         read_auxiliary(path)
     found = read_auxiliary(path, one_person=True)
     assert (len(found.names), len(found)) == (1, 2)
-    with pytest.raises(ConfigError, match="only one of them"):
+    with pytest.raises(ConfigError, match="only one of the two is possible"):
         read_auxiliary(path, one_person=True, name_col="URL")

@@ -139,7 +139,7 @@ def test_users_with_few_cells_are_not_tried_with_more() -> None:
     assert result.steps[0].ineligible == 0
     assert result.steps[-1].tried == 0
     assert result.steps[-1].ineligible == result.never
-    assert "have fewer than 3 cells" in str(result)
+    assert "have fewer than 3 ratings" in str(result)
 
 
 def test_draws_end_when_the_share_is_out_of_reach(
@@ -201,9 +201,9 @@ def test_on_a_release_with_groups_nobody_is_identified(
     release_of.save(tmp_path / "out", private=tmp_path / "receipt")
     back = read_release(tmp_path / "out", private=tmp_path / "receipt")
     assert Risk(draws=3, known=(1, 2)).run(back, original=original, rng=0).steps == result.steps
-    with pytest.raises(ConfigError, match="who is who") as caught:
+    with pytest.raises(ConfigError, match="needs the private key file of the release") as caught:
         Risk().run(read_release(tmp_path / "out"), original=original)
-    assert "receipt" in caught.value.advice
+    assert "private key file" in caught.value.advice
 
 
 @pytest.mark.parametrize(
@@ -228,9 +228,11 @@ def test_settings_outside_their_range_are_refused(wrong: dict[str, Any]) -> None
 
 
 def test_more_wrong_cells_than_known_ones_are_refused(people: Ratings) -> None:
-    with pytest.raises(ConfigError, match="wrong 2: more than the 1") as caught:
+    with pytest.raises(
+        ConfigError, match="wrong 2: must be at most 1, the fewest known ratings"
+    ) as caught:
         Risk().run(people, Knowledge(wrong=2))
-    assert "Leave wrong out" in caught.value.advice
+    assert "Omit wrong" in caught.value.advice
     Risk(draws=1, known=(2, 4)).run(people, Knowledge(wrong=2))
 
 

@@ -138,7 +138,7 @@ def test_half_of_the_people_may_have_fewer_ratings() -> None:
     blind = Release(released.manifest, released.classes)
     result = ScoreboardRH().run(blind, Knowledge(known=2), original=original, rng=0)
     assert (result.people, result.ineligible, result.median_ratings) == (5, 3, 1)
-    assert "2 of 5 people have at least 2 ratings; half of them have at least 1." in str(result)
+    assert "2 of 5 people have at least 2 ratings (median: 1)." in str(result)
 
 
 def test_guessing_is_named_where_the_data_did_not_help() -> None:

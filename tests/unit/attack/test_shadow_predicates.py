@@ -117,7 +117,7 @@ def test_the_same_for_a_seed_and_an_interval() -> None:
 
 def test_few_conditions_are_not_measured() -> None:
     none, all_of_them = np.zeros(3), np.ones(3)
-    with pytest.raises(ConfigError, match="29 conditions in 3 shadow releases; 30 are needed"):
+    with pytest.raises(ConfigError, match="29 predicates in 3 shadow releases; 30 are needed"):
         predicates.excess_of(none, none, 29, 1)
     with pytest.raises(ConfigError, match="satisfy all predicates"):
         predicates.excess_of(none, all_of_them, 90, 1)
@@ -137,5 +137,6 @@ def test_one_that_cannot_be_asked_leaves_the_others(monkeypatch: pytest.MonkeyPa
     ]
     predicates, linked = play(attacks, release, KNOWS, Request(ratings, None, 0, None))
     assert isinstance(predicates, ConfigError)
-    assert "may be used" in predicates.message
+    assert predicates.message.startswith("predicate: ")
+    assert "TB needed, " in predicates.message
     assert not isinstance(linked, ConfigError)

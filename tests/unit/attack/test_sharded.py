@@ -304,7 +304,7 @@ def test_equal_rows_are_found_whatever_shard_they_are_in(tmp_path_factory, ratin
 
 def test_what_takes_one_table_says_so(tmp_path, many):
     write_shards(many, tmp_path / "s", 2)
-    with pytest.raises(ConfigError, match="fake-edges: not supported for partitioned stores"):
+    with pytest.raises(ConfigError, match="fake-edges: does not support partitioned stores"):
         attack_shards(FakeEdgesAttack(), open_shards(tmp_path / "s"), rng=1)
 
 

@@ -167,7 +167,7 @@ def test_what_takes_one_table_says_so(tmp_path):
     release = PredictiveAnonymizer(k=3, factors=2).anonymize(ratings, rng=0)
     write_shards(ratings, tmp_path / "s", 2)
     linked = LinkedShards(open_shards(tmp_path / "s"), release)
-    with pytest.raises(ConfigError, match="predicate: not supported for partitioned stores"):
+    with pytest.raises(ConfigError, match="predicate: does not support partitioned stores"):
         attack_shards(PredicateAttack(), linked)
 
 

@@ -231,7 +231,9 @@ def test_a_release_without_attributes_has_nothing_to_verify_by() -> None:
     assert result.not_queried == NAMES
     assert [known.attributes for known in result.backgrounds] == [()]
     assert result.at_risk.rate == 0
-    assert "has no Age, City" in str(result)  # said of a release that singles nobody out, too
+    assert "Attributes missing from the interface: Age, City." in str(
+        result
+    )  # said of a release that singles nobody out, too
 
 
 def test_the_case_of_a_background_does_not_matter() -> None:

@@ -60,8 +60,7 @@ def test_errors_that_do_not_meet_say_why() -> None:
     curve = trade_off(np.array([0.0, 0.0, 2.0]), np.array([0.0, 0.0, 1.0]))
     assert curve.equal_error_phi is None
     assert curve.reason == (
-        "at φ = 0 66.7% of the targets are missed already, and only 33.3% are matched although "
-        "they are absent."
+        "at φ = 0 already 66.7% of targets are missed, and only 33.3% of absent ones are matched."
     )
     assert curve.to_dict()["equal_error"] is None
     # at φ = 0 they are equal: that is where they meet

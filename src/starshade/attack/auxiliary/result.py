@@ -63,8 +63,10 @@ class Candidate:
 
     def __str__(self) -> str:
         if self.class_ is None:
-            text = f"record {self.record}" + ("" if self.id is None else f" ({self.id})")
-            return text if self.records == 1 else f"{text}, {self.records:,} equal ones"
+            more = [] if self.id is None else [self.id]
+            if self.records > 1:
+                more.append(f"{self.records:,} equal records")
+            return f"record {self.record}" + (f" ({'; '.join(more)})" if more else "")
         one = f"record {self.record}" if self.records == 1 else counted(self.records, "record")
         return f"class {self.class_} ({one})"
 
@@ -110,7 +112,7 @@ class NameAnswer:
         if self.answer is not None:
             text = str(self.answer)
         elif self.profile is not None:
-            text = f"none; profile {self.profile} stands out"
+            text = f"none; the profile of {self.profile} stands out"
         else:
             text = f"none: {self._why()}"
         leads = f"{self.eccentricity:.2f}", f"{self.profile_eccentricity:.2f}"

@@ -18,6 +18,7 @@ from starshade.attack.result import (
 )
 from starshade.figure import Figure, Rate
 from starshade.naming import aside
+from starshade.plain import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +148,8 @@ class CandidateResult(AttackResult):
                 "At least one record differs from all others, so there is no upper bound below 1."
             )
         return (
-            f"Every record equals at least {alike - 1:,} others, so the upper bound of confidence "
-            f"is 1 in {alike:,}."
+            f"Every record equals at least {counted(alike - 1, 'other')}, so the upper bound of "
+            f"confidence is 1 in {alike:,}."
         )
 
     def _facts(self) -> str:

@@ -82,9 +82,8 @@ def link_of(release: Release, link: Link | None = None) -> Link:
     if link is None:
         raise ConfigError(
             "composition is not computable: it needs the private key file of every release",
-            advice="Give the private key files"
-            f"{aside('private', rest='for this one')}"
-            f"{aside('earlier_private', rest='for others')}.",
+            advice=f"Give the private key files of this release{aside('private')} and of the "
+            f"earlier ones{aside('earlier_private')}.",
         )
     refuse_foreign_link(release, link)
     return link

@@ -175,15 +175,15 @@ class LinkResult(Found):
         )
 
     def _theory(self) -> str:
-        prior = "the popularity of each item"
+        prior = "how popular each item is"
         if self.config["prior"] is not None:
             prior = f"that {self.config['prior']:.1%} of people rate an item"
         text = (
             f" In theory (Chang et al., section 6) an adversary who knows only the class size "
             f"expects {_percent(self.no_prior)} on average (Thm 6.2); the data exceed this for "
-            f"{_percent(self.above_no_prior)} of the ratings shown. With {prior} known and people "
-            f"assumed independent, the expectation is {_percent(self.exact)}, exceeded for "
-            f"{_percent(self.above_exact)}."
+            f"{_percent(self.above_no_prior)} of the ratings shown. If the adversary also "
+            f"knows {prior} and people are independent, the expectation is "
+            f"{_percent(self.exact)}, exceeded for {_percent(self.above_exact)}."
         )
         if self.bound is not None:
             text += (

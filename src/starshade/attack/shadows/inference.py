@@ -21,6 +21,7 @@ from starshade.attack.shadows.seen import TIE, Facts, Seen, Wanted
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.kernels.fingerprint import keyed_numbers
+from starshade.plain import counted
 from starshade.ratings.scale import Scale
 from starshade.release.columns import Columns
 from starshade.rng import stream_key
@@ -147,7 +148,7 @@ class Inference:
         known, people = self.known, len(self.users)
         if not people:
             raise ConfigError(
-                f"no people to attack: no person has more than {known} ratings",
+                f"no people to attack: no person has more than {counted(known, 'rating')}",
                 advice="Lower the number of known ratings.",
                 setting="known",
             )

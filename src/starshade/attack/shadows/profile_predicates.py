@@ -94,8 +94,8 @@ class Counted:
         if self.predicates == self.classes:
             return ""
         return (
-            f" Tested are predicates of {self.predicates:,} of {self.classes:,} classes, drawn by "
-            "the seed."
+            f" The test covers the predicates of {self.predicates:,} of {self.classes:,} classes, "
+            "drawn by the seed."
         )
 
     @property
