@@ -324,7 +324,7 @@ def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> Non
 
 def test_claims_say_what_they_ask(dossier: Dossier) -> None:
     (claim,) = dossier.public()["claims"]
-    assert claim["asked"] == "k = 5: every record equals at least 4 others on every cell"
+    assert claim["asked"] == "k = 5: every record equals at least 4 others in every cell"
     assert claim["verified"].startswith("smallest class ")
     odd = (
         {"model": "of-elsewhere", "parameters": {"q": 2}, "verified": {}, "holds": False},

@@ -45,9 +45,11 @@ def test_rows_are_those_of_the_twin(case):
 def test_items_are_said_to_be_the_most_rated_only_where_that_is_known():
     original = table([{0: 1.0}, {0: 2.0}], STARS)
     release = profiled(original, [[2]], [0, 0], 0.5)
-    assert "of such the first:" in example_classes(release)["rule"]
-    assert "of such the most rated:" in example_rows(release, original)["rule"]
-    assert "of such the most rated:" in example_classes(_release([{0: 1.0}, {0: 2.0}]))["rule"]
+    assert "and the first items among" in example_classes(release)["rule"]
+    assert "and the most rated items among" in example_rows(release, original)["rule"]
+    assert (
+        "and the most rated items among" in example_classes(_release([{0: 1.0}, {0: 2.0}]))["rule"]
+    )
 
 
 def _value(text):
@@ -144,14 +146,16 @@ def test_a_bar_is_whole_and_its_figures_are_those_of_the_measure(case):
 
 def test_one_figure_alone_is_called_within_one_step():
     titles = [figure.title for figure in WhatRemains.FIGURES]
-    assert [title for title in titles if "one step" in title] == [
-        "Ratings read within one step by the cell mean"
+    assert [title for title in titles if "±1 step" in title] == [
+        "Recoverable within ±1 step",  # whichever rating of the cell is true
+        "Recoverable within ±1 step by the cell mean",
     ]
     original = table([{0: 3, 1: 1}, {0: 4, 1: 5}], STARS)
     release = KLikeness(2).anonymize(original, rng=0)
     section = remains_section(WhatRemains().measure(release, original).figures)
-    assert not [kind for kind in section["kinds"] if "one step" in kind["label"]]
+    assert [kind["name"] for kind in section["kinds"] if "±1 step" in kind["label"]] == ["one_step"]
     assert "within ±1 step, with each cell read as the mean" in section["text"]
+    assert section["text"].count("±1 step") == 1
 
 
 def _type(layer):
@@ -159,7 +163,7 @@ def _type(layer):
 
 
 @pytest.mark.parametrize(
-    ("kind", "head"), [("simple", "mean of 2"), ("pooled", "predicted for 2"), (None, "all 2 say")]
+    ("kind", "head"), [("simple", "mean of 2"), ("pooled", "predicted for 2"), (None, "2 records")]
 )
 def test_nobody_says_what_was_predicted(kind, head):
     original = table([{0: 3, 1: 1}, {0: 4, 1: 5}], STARS)

@@ -226,7 +226,7 @@ def test_it_is_said_what_differs_and_never_how(made: Path, forge: Any) -> None:
     with pytest.raises(ReleaseError) as caught:
         read_release(folder, private=made / "left.json")
     text = caught.value.message
-    assert "release.json and the key file differ in config: eps, config: item_keys: one" in text
+    assert "release.json and the key file differ in config: eps, config: item_keys; one" in text
     assert "secret" not in text
 
 

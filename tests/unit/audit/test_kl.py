@@ -218,9 +218,9 @@ def test_a_refusal_is_left_out_with_the_reason(ratings: Ratings) -> None:
     [
         ({"runs": 0}, "runs 0"),
         ({"draws": 0}, "draws 0"),
-        ({"k": []}, "at least one"),
+        ({"k": []}, r"k = \[\]: give one or more values"),
         ({"k": [1, 2]}, "2 or more"),
-        ({"attribute": "Gender"}, "is text"),
+        ({"attribute": "Gender"}, "attribute 'Gender': not numeric"),
         ({"items": top_items(31)}, "30 items"),
     ],
 )

@@ -110,8 +110,8 @@ def test_people_who_were_left_out_are_not_counted(tmp_path: Path) -> None:
         (1, None, ""),
         (3, 3, ""),
         (None, 3, "was made of one table; shadow releases of 3 partitions"),
-        (3, None, "was made of 3 partitions, and shadow releases of one table"),
-        (3, 1, "was made of 3 partitions, and shadow releases of one table"),
+        (3, None, "was made of 3 partitions; shadow releases of one table are"),
+        (3, 1, "was made of 3 partitions; shadow releases of one table are"),
         (3, 2, "was made of 3 partitions; shadow releases of 2 partitions are"),
     ],
 )
@@ -145,7 +145,7 @@ def test_another_cut_into_as_many_partitions(made: Any, store: Any) -> None:
     assert release.private.partitions != (1, 2, 60)
     elsewhere = replace(release, private=replace(release.private, partitions=(1, 2, 60)))
     found = measure_by_shadows(elsewhere, store(3), shadows=3, known=(2,), seed=1)
-    assert "3 partitions, cut elsewhere would differ" in str(found.membership)
+    assert "3 partitions, cut elsewhere, are not comparable" in str(found.membership)
 
 
 def test_an_older_key_file_still_loads_and_nothing_is_measured(made: Any, tmp_path: Path) -> None:
@@ -157,7 +157,9 @@ def test_an_older_key_file_still_loads_and_nothing_is_measured(made: Any, tmp_pa
     measured = {each.name: each for each in found.checks}
     for name in ("membership", "inference", "linkability"):
         assert measured[name].status == "not measured"
-        assert "an earlier version wrote it" in measured[name].text
+        assert (
+            "private key file, written by an earlier version, does not state" in measured[name].text
+        )
     assert measured["re-identification"].rate is not None  # the rest is as it was
 
 
@@ -206,7 +208,7 @@ def test_where_making_takes_one_table_the_advice_is_to_audit_that(
     method.anonymize(RATINGS, rng=1).save(tmp_path / "out", private=tmp_path / "key.json")
     release = read_release(tmp_path / "out", private=tmp_path / "key.json")
     found = measure_by_shadows(release, store(1), shadows=3, known=(2,), seed=1)
-    assert found.advice == "Audit the file that the store was made of."
+    assert found.advice == "Audit the file from which the store was made."
     assert "min_raters 2: not supported for partitioned stores" in str(found.singling_out)
     found = measure_by_shadows(release, RATINGS, shadows=4, known=(2,), seed=1)
     assert isinstance(found.singling_out, SingledOut)

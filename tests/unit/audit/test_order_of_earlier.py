@@ -41,7 +41,7 @@ def test_a_chain_out_of_order_is_not_measured(tmp_path: Path, alike: bool) -> No
     assert "are releases of the same people; people who share a class here" in judged(0, 1).text
     first, second = (read_release(folder, private=own) for folder, own in places[:2])
     for part, place in (([second, first, last], 1), ([first, last], 2), ([second, last], 1)):
-        broken = f"release {place} of {len(part)} continues a release"
+        broken = f"number {place} of {len(part)} continues a release that is not listed before it"
         with pytest.raises(ConfigError, match=broken):
             composition_of(part, table, "revised")
     assert not judged(2).holds

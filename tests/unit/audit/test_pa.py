@@ -376,7 +376,7 @@ def test_half_stars_and_real_scales() -> None:
     ("arguments", "words"),
     [
         ({"runs": 0}, "runs 0"),
-        ({"k": []}, "at least one"),
+        ({"k": []}, r"k = \[\]: give one or more values"),
         ({"k": [1]}, "2 or more"),
         ({"share": 1.5}, "share"),
     ],

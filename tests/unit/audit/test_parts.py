@@ -110,7 +110,7 @@ def test_two_runs_share_no_folder(tmp_path):
     Parts(tmp_path / "parts", {})
     with (
         alone(tmp_path / "parts"),
-        pytest.raises(OutputError, match="another run is at work"),
+        pytest.raises(OutputError, match="another run is using it"),
         alone(tmp_path / "parts"),
     ):
         pass
@@ -126,7 +126,7 @@ def asked(out: Any) -> Asked:
 def test_a_run_that_is_second_leaves_the_parts_of_the_first(tmp_path):
     with asked(tmp_path / "out").parts(None, {}) as parts:
         with (
-            pytest.raises(OutputError, match="another run is at work"),
+            pytest.raises(OutputError, match="another run is using it"),
             asked(tmp_path / "out").parts(None, {}),
         ):
             pass

@@ -76,7 +76,10 @@ def test_it_passes_within_1_in_k_and_says_so(audited: Any, kind: str) -> None:
         assert e.after.expected_top1.rate <= 1 / 3 + 1e-9
         if e.before.attack == "label":
             assert e.before.config["tolerance"] == e.knowledge.rating_error
-    assert "is in a class (records that are equal) of at least 3, counted again" in str(result)
+    assert (
+        "is in an equivalence class (records that are equal) of at least 3, counted on its files."
+        in str(result)
+    )
     assert "no attack finds the right record more often than 1 in 3" in str(result)
     assert result.tracker is None
 

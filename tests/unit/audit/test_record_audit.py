@@ -102,7 +102,7 @@ def test_with_everybody_released_the_ratings_are_everybodys(tmp_path: Path) -> N
     saved(tmp_path, SuppressAnonymizer(k=5, eps=1), ratings)
     linked = audited(tmp_path, ratings)
     assert not linked.same_people
-    assert "on the ratings themselves" in str(linked)
+    assert "of targets (original data: " in str(linked)
 
 
 def claimed(model: str, eps: float, *sensitive: str) -> Claim:

@@ -58,7 +58,7 @@ def test_another_k_or_scale_than_the_true_one_does_not_pass(tmp_path: Path, meth
     manifest = json.loads((out / "release.json").read_text())
     assert QUICK.run(RATINGS, out, private=receipt, rng=1).passed
     said(out, config=manifest["config"] | {"k": 50})
-    with pytest.raises(ReleaseError, match="the key file differ in config: k:"):
+    with pytest.raises(ReleaseError, match="the key file differ in config: k;"):
         QUICK.run(RATINGS, out, private=receipt, rng=1)
     reasons = QUICK.run(RATINGS, out, rng=1).reasons
     assert "release.json states k = 50 in its settings, and claims k = 3." in reasons

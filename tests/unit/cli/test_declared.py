@@ -49,7 +49,11 @@ def test_what_is_no_number_is_refused_in_our_words(words: str, said: str) -> Non
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("anonymize --method k-likeness", "5 is usual [required] [2 or more]"),
+        (
+            "anonymize --method k-likeness",
+            "Minimum class size (typical: 5); with proximity, minimum number of proximate "
+            "records [required] [2 or more]",
+        ),
         ("attack --attack link-existence", "[0 to 1]"),
         ("check --model l-diversity", "[required]"),
         ("compare", "[default: 2,5,10] [2 or more]"),
@@ -72,6 +76,6 @@ def test_the_list_of_settings_has_every_name_whole_and_its_option() -> None:
     said = called("list", "settings").stdout
     assert re.search(r"^ ?attribute_hierarchies .*\n ?--attribute ", said, re.M)
     assert re.search(r"^ ?biases .*\n ?--no-biases ", said, re.M)
-    assert re.search(r"^ ?k +required +Everybody hides", said, re.M)
+    assert re.search(r"^ ?k +required +Minimum class size", said, re.M)
     assert "--draws" not in said.partition("\nquery-error\n")[2]
     assert "…" not in said

@@ -81,7 +81,7 @@ def test_the_page_names_losses_and_refusals(folder: Path, found: Comparison) -> 
     assert f"| {row.attack} | yes |" in page or f"| {row.attack} | no |" in page
     (line,) = [line for line in page.splitlines() if line.startswith("| original | 1 |")]
     assert " 0 " in line.split("|")
-    assert f"of {found.original['targets']} targets, by which {found.attack} finds" in page
+    assert f"of {found.original['targets']} targets; {found.attack} re-identifies " in page
     assert "peak" not in page  # of the whole process: about the same in every row
     assert "| mondrian (k = 61) | k = 61" in page
     assert "![Utility loss against re-identification" in page

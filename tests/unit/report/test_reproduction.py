@@ -71,7 +71,7 @@ def test_the_page_has_claims_tables_and_what_is_left_out(folder: Path) -> None:
     )
     assert "| xx-08 (ours) |" in page
     assert "| biases | no | no | yes | §4.2 | none in the text; erratum: Eq. 6 |" in page
-    assert "3 of 4 cells are the same here. the paper counts t2 twice" in page
+    assert "3 of 4 cells equal the paper's. the paper counts t2 twice" in page
     assert "| t2 | **5** (the paper: 4) |" in page
     assert "| a\\|b | 1 | 2 |" in page
     assert "### Fig. 4: What is lost (error)" in page

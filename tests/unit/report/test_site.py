@@ -53,7 +53,7 @@ def test_made_up_ratings_are_nobody_s(tmp_path: Path) -> None:
     save_site(replace(found, data=found.data | {"synthetic": True}), tmp_path / "site")
     page = (tmp_path / "site" / "index.html").read_text("utf-8")
     assert "<strong>Internal.</strong>" not in page
-    assert "Nobody is in these pages" in page
+    assert "These pages contain no real person." in page
     assert "made-up ratings, 30 users" in page
 
 
@@ -98,9 +98,9 @@ def test_ten_lines_sum_up(pages: dict[str, str]) -> None:
         "holds with half stars made whole: 0.2503)."
     )
     assert "1 shown by an intervention, 1 unknown" in found.summary[2]
-    for why in ("other ratings", "lack what they need", "lost", "reaches across"):
+    for why in ("other ratings", "data lack what is needed", "lost", "interval crosses"):
         assert f"{why}" in found.summary[3]
-    assert found.summary[4].startswith("Of 4 cells in the 1 table")
+    assert found.summary[4].startswith("Worked examples: 3 of 4 cells in 1 table")
     assert found.table.rows == (("Nobody & Sons", "7", "1", "2", "4", "0 of 0"),)
     assert "needs personal attributes" in pages["index.html"]
     assert pages["index.html"].count("<li>") >= len(found.summary)

@@ -98,7 +98,7 @@ def refuse_another_making(release: Release, ends: Sequence[int] | None = None) -
             f"the release was made of one table; shadow releases of {given} are not comparable",
             advice="Audit the file that the store was written from.",
         )
-    cut = ", cut elsewhere" * (many == len(made))
+    cut = ", cut elsewhere," * (many == len(made))
     raise ConfigError(
         f"the release was made of {counted(len(made), 'partition')}; shadow releases of "
         f"{given}{cut} are not comparable",

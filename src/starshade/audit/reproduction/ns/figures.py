@@ -15,6 +15,7 @@ from starshade.audit.reproduction.ns import plan
 from starshade.audit.reproduction.ns.bench import Bench, Run, Runs, why_impossible
 from starshade.audit.reproduction.ns.configurations import OURS, PRINTED, READ
 from starshade.audit.reproduction.ns.extra import takes_away
+from starshade.audit.reproduction.ns.samples import FEWEST
 from starshade.audit.reproduction.ns.under import LITTLE, WELL, error_curve
 from starshade.figure import Rate
 from starshade.plain import counted
@@ -30,7 +31,7 @@ def skipped(bench: Bench) -> tuple[Skipped, ...]:
     """Name figures, and single points, that the data cannot give."""
     left = []
     if not bench.can_sample:
-        why = f"no sample of {counted(bench.ratings.n_users, 'user')}"
+        why = f"{counted(bench.ratings.n_users, 'user')}: a sample takes {FEWEST} or more"
         left += [Skipped(figure, _WHOLE, why) for figure in ("1b", *["5c"] * bench.dated)]
     if not bench.dated:
         left += [Skipped(figure, "the curve with dates", _NO_DATES) for figure in ("1", "7")]

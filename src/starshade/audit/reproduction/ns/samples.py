@@ -53,7 +53,7 @@ def altered(ratings: Ratings, seed: int, share: float = 5 / 229) -> Ratings:
 def drawn(ratings: Ratings, share: float, seed: int) -> Ratings:
     """Draw a share of the users."""
     if ratings.n_users < FEWEST:
-        raise Untestable(f"no sample of {counted(ratings.n_users, 'user')}")
+        raise Untestable(f"{counted(ratings.n_users, 'user')}: a sample takes {FEWEST} or more")
     return ratings.keep_users(_some(ratings, share, seed))
 
 
