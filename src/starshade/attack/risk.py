@@ -109,8 +109,8 @@ class Risk(RiskSettings):
         view = look(data, original, link)
         if view.credit == "compatible":
             raise ConfigError(
-                "the list of high-risk users needs the link of the release",
-                advice="Give the private key file, or attack the ratings themselves.",
+                "the list of high-risk users needs the private key file of the release",
+                advice="Give it, or attack the ratings themselves.",
             )
         whole = view.original
         view, people = on_release(view)
