@@ -112,7 +112,7 @@ def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Pa
         "sets of 2 items are undecided: the release does not show which were rated together" in said
     )
     assert "--original RATINGS" in said
-    assert "must be made again" not in said
+    assert "anonymize the ratings again" not in said
     found = told("check", out, "--original", ratings_csv)
     assert [c["model"] for c in found["claims"]] == ["review-graph", "diversity"]
     assert found["satisfied"]
