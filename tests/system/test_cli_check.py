@@ -125,7 +125,7 @@ def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Pa
         in said
     )
     assert all(s["sets"] > 0 for s in sets)
-    every = found["claims"][1]["groups"]
+    every = found["claims"][1]["classes"]
     more = ("--model", "diversity", "--l", every, "--original", ratings_csv, "--explain")
     shown = call("check", out, *more)
     assert shown.exit_code == 1
