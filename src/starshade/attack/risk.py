@@ -110,7 +110,7 @@ class Risk(RiskSettings):
         if view.credit == "compatible":
             raise ConfigError(
                 "the list of high-risk users needs the private key file of the release",
-                advice="Give it, or attack the ratings themselves.",
+                advice="Give the private key file, or attack the ratings themselves.",
             )
         whole = view.original
         view, people = on_release(view)
