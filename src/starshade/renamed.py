@@ -104,7 +104,7 @@ RENAMED: Mapping[str, Mapping[str, str | tuple[str, ...]]] = {
         "crowd": "baseline",
         "difference": "gain",
     },
-    "check": _CHECKED,
+    "check": {**_CHECKED, "groups": "classes"},
     "anonymize": {
         **_MADE,
         "tries": "attempts",

@@ -36,13 +36,13 @@ def test_the_check(asked, holds):
     original = table(RATED, Scale(1, 5, 1), n_items=3)
     verdict = Diversity(*asked).check(released(), original=original)
     assert verdict.satisfied == holds
-    assert verdict.groups == 2
+    assert verdict.classes == 2
 
 
 def test_a_and_c_are_covered_once():
     verdict = Diversity(1, 2).check(released())
     assert [entry["items"] for entry in verdict.worst] == [[A], [C]]
-    assert {entry["groups"] for entry in verdict.worst} == {1}
+    assert {entry["classes"] for entry in verdict.worst} == {1}
 
 
 @pytest.mark.parametrize(("l", "edges"), [(1, 0), (2, 4)])

@@ -105,6 +105,7 @@ class Demo:
     @property
     def found(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.result.stdout)
+        assert found.pop("schema") == SCHEMA
         return found
 
 

@@ -419,7 +419,8 @@ def test_a_project_is_begun_and_its_run_planned(
     monkeypatch.chdir(tmp_path)
     begun = call("init", CASES / path, *options, "--yes")
     assert begun.exit_code == 0, begun.stderr
-    assert ("users.csv does not fit" in begun.stderr) == path.endswith(("other.csv", "p.parquet"))
+    ignored = "users.csv does not match these ratings and is ignored" in begun.stderr
+    assert ignored == path.endswith(("other.csv", "p.parquet"))
     checked = told("check-config")
     assert checked["problems"] == []
     assert [question in each for each in checked["questions"]] == [True] * bool(question)

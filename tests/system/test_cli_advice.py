@@ -60,7 +60,7 @@ def test_no_audit_is_advised_that_cannot_pass(
         assert f"{why}; without the private key file" in " ".join(found["reasons"]).lower()
     kept = call(*asked, "--out", tmp_path / "kept", "--private", tmp_path / "receipt").stdout
     assert "starshade audit" in kept
-    assert "make it again" not in kept
+    assert "repeat with --private" not in kept
 
 
 def jester(path: Path, *, distinct: bool) -> Path:
@@ -92,7 +92,7 @@ def test_a_wide_file_without_a_header_is_read_as_the_advice_says(
     options = ["--wide", *shlex.split(flag), "--attribute-cols", 1]
     found = told(*asked, *options)
     assert (found["users"], found["items"]) == (30, 100)
-    assert "all numbers" not in call(*asked, *options).stderr
+    assert "contains only numbers" not in call(*asked, *options).stderr
 
 
 def test_the_list_of_attributes_can_be_typed_as_it_is_advised(tmp_path: Path) -> None:

@@ -70,12 +70,15 @@ def test_the_older_choice_of_shortfall_is_noted(made: Made, next_csv: Path, tmp_
         ("--after RELEASE --after-private RECEIPT --no-key-file", "--after without --private"),
         ("--after-private RECEIPT --private p", "without --after"),
         ("--shortfall withhold --private p", "without --after"),
-        ("--after nowhere --after-private RECEIPT --private p", "no release"),
+        ("--after nowhere --after-private RECEIPT --private p", "not a release"),
         ("--after RELEASE --after-private nowhere --private p", "cannot be read"),
         ("--after RELEASE --after-private RATINGS --private p", "not a private key file"),
         ("--after RELEASE --after-private OTHER --private p", "belongs to another release"),
         ("--after RELEASE --after-private DAMAGED --private p", "damaged"),
-        ("--after RELEASE --after-private RECEIPT --private p --items top:3", "items chosen"),
+        (
+            "--after RELEASE --after-private RECEIPT --private p --items top:3",
+            "chosen items differ",
+        ),
         ("--method predictive --after RELEASE --after-private RECEIPT --private p", "layout"),
         (
             "--method interval --eps 1 --after RELEASE --after-private RECEIPT --private p",

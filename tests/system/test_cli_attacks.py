@@ -31,7 +31,7 @@ def test_every_attack_prints_for_a_person(name: str, made: Made, ratings_csv: Pa
     linked = ("--original", ratings_csv, "--items", "top:10", "--private", made.receipt)
     released = call("attack", made.folder, *linked, *asked)
     if name == "padding":  # which is of averaged profiles: test_cli_profiles
-        assert "of layout 'generalized'" in released.stderr
+        assert "padding: the release has layout 'generalized'" in released.stderr
         return
     assert released.exit_code == 0, released.stderr
     assert "records" in released.stdout
@@ -185,7 +185,9 @@ def test_columns_of_public_ratings(ratings_csv: Path, tmp_path: Path) -> None:
     left = call("attack", ratings_csv, "--aux", path, *columns)
     assert "'am' (if one of them holds the date, name it: --aux-date-col)" in left.stderr
     path.write_text("item\n1\n2\n")
-    assert "one person" in call("attack", ratings_csv, "--aux", path, "--quiet").stdout
+    assert (
+        "public ratings of one user" in call("attack", ratings_csv, "--aux", path, "--quiet").stdout
+    )
 
 
 def test_candidates_are_shown_where_asked_for_or_of_few(ratings_csv: Path, tmp_path: Path) -> None:
@@ -242,7 +244,7 @@ def test_the_list_of_those_at_risk(ratings_csv: Path, made: Made, tmp_path: Path
     assert not inside.exists()
     other = tmp_path / "other.csv"
     unlinked = ("attack", made.folder, "--original", ratings_csv, "--risk-list", other)
-    assert "receipt" in refused(*unlinked)
+    assert "needs the private key file of the release" in refused(*unlinked)
     assert not other.exists()
 
 

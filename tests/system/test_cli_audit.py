@@ -205,10 +205,10 @@ def test_the_first_screen_and_the_details(made: Made, ratings_csv: Path) -> None
     assert len(lines) <= 25
     assert all(len(line) <= 80 for line in lines[:-1])
     assert lines[-1].startswith("Next     starshade report ")
-    assert "The same attacks" not in result.stdout
+    assert "Initial and residual risk by attack" not in result.stdout
     shown = call(*base, *LOOSE, "--details").stdout
     assert shown.startswith(result.stdout)
-    for text in ("Initial and residual risk by attack", "Other conditions", "What was measured"):
+    for text in ("Initial and residual risk by attack", "Other conditions", "Measurements"):
         assert text in shown
     assert "--policy" not in lines[-1]  # the default needs no mention
     usual = call(*base, *LOOSE, "--policy", "partner", "--targets", 30).stdout.splitlines()[-1]

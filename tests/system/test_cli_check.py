@@ -108,9 +108,11 @@ def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Pa
     assert [s["size"] for s in alone["sets"]] == [1]
     said = " ".join(call("check", out).stdout.split())
     assert "diversity (b = 2, l = 3) is not decided: 0 of" in said
-    assert "which sets of 2 items somebody rated together decides the rest" in said
+    assert (
+        "sets of 2 items are undecided: the release does not show which were rated together" in said
+    )
     assert "--original RATINGS" in said
-    assert "must be made again" not in said
+    assert "anonymize the ratings again" not in said
     found = told("check", out, "--original", ratings_csv)
     assert [c["model"] for c in found["claims"]] == ["review-graph", "diversity"]
     assert found["satisfied"]
@@ -123,7 +125,7 @@ def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Pa
         in said
     )
     assert all(s["sets"] > 0 for s in sets)
-    every = found["claims"][1]["groups"]
+    every = found["claims"][1]["classes"]
     more = ("--model", "diversity", "--l", every, "--original", ratings_csv, "--explain")
     shown = call("check", out, *more)
     assert shown.exit_code == 1

@@ -46,7 +46,7 @@ def test_the_attack_counts_joint_classes(two: Two) -> None:
     assert [each["people_below_k"] for each in found["per_release"]] == [0, 0]
     assert found["config"]["changes"] == "none"
     shown = call(*two.attacked(*beside)).stdout
-    assert "Each release alone" in shown
+    assert "Single releases and composition" in shown
     assert found["people_below_k"] == found["people"] * found["below_k"]["rate"]
 
 

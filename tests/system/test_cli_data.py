@@ -243,7 +243,7 @@ def test_a_release_becomes_an_atomic_file(made: Made, tmp_path: Path) -> None:
 
 def test_what_no_release_can_be_converted_to(made: Made, tmp_path: Path) -> None:
     for out in ("x.xlsx", "x"):
-        assert "written as csv or parquet or recbole" in refused(
+        assert "a release is converted to csv or parquet or recbole" in refused(
             "data", "convert", made.folder, "--out", tmp_path / out
         )
     out = ("--out", tmp_path / "x.csv")
@@ -263,7 +263,8 @@ def test_a_release_that_is_broken_or_of_another_version(
     (folder / "cells.parquet").write_bytes(b"PAR1")
     assert "damaged" in refused("data", command, folder, *out)
     say(folder, format=2)
-    assert "a release of format 2; this version reads" in refused("data", command, folder, *out)
+    said = refused("data", command, folder, *out)
+    assert f"{folder}: release of format 2; this version reads" in said
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
 
 

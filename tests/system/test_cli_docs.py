@@ -33,6 +33,7 @@ def documented(command: str, variant: str = "") -> set[str]:
     """
     own, *others = re.split(r"^### ", SECTIONS[command], flags=re.M)
     text = own if not variant else next(other for other in others if other.startswith(variant))
+    text = text[max(0, text.find("JSON")) :]  # lists before it describe options and models
     listed = re.findall(r"^- (.*?)(?=^- |^$|\Z)", text, re.M | re.S)
     keys: set[str] = set()
     for entry in listed:

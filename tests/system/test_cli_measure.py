@@ -69,7 +69,7 @@ def test_what_remains_takes_the_receipt(held: Path) -> None:
 
 def test_what_does_not_belong_together_is_refused(held: Path, tmp_path: Path) -> None:
     without = ("measure", held / "train", held / "release", "--probe", held / "probe")
-    assert "only with the owner's receipt" in refused(*without)
+    assert "held-out ratings (probe) need the private key file" in refused(*without)
     assert "ratings of the probe are in the ratings too" in refused(
         *measure(held, held / "train", held / "train")
     )

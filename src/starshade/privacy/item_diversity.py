@@ -147,7 +147,7 @@ class Diversity(DiversitySettings):
         if self.l > records:
             raise ConfigError(
                 f"{called('l')} = {self.l}, records = {records}: no item can be in more "
-                "groups than there are",
+                "classes than there are",
                 advice=f"Choose l from 1 to {records}." if records else "",
             )
 
@@ -174,7 +174,7 @@ class Diversity(DiversitySettings):
             worst=worst,
             numbered=numbered,
             empty_because=self._empty(sizes[0]),
-            groups=groups,
+            classes=groups,
             sets=sizes,
             undecided=undecided,
         )
@@ -207,7 +207,7 @@ class Diversity(DiversitySettings):
         return CountedSets(
             (single, *larger),
             at_risk[: len(groups)].astype(np.bool_),
-            tuple({"items": [int(item)], "groups": int(cover[item])} for item in order),
+            tuple({"items": [int(item)], "classes": int(cover[item])} for item in order),
         )
 
 

@@ -53,7 +53,7 @@ class CountedSets:
 
     `sizes`: from 1 on. `at_risk` (n_users,): who rated a set that too few groups show; of a sample,
     those who were drawn. `worst`: at most five such sets, no two with the same first item:
-    ``items`` (indices) and ``groups``, the fewest first.
+    ``items`` (indices) and ``classes``, the fewest first.
     """
 
     sizes: tuple[SetCount, ...]
@@ -146,13 +146,13 @@ def _worst(tally: SetTally, least: int) -> tuple[dict[str, Any], ...]:
         item = int(items[i])
         if item not in seen:
             names = tally.worst[item, sizes[i]]
-            seen[item] = {"items": names[names >= 0].tolist(), "groups": int(fewest[i])}
+            seen[item] = {"items": names[names >= 0].tolist(), "classes": int(fewest[i])}
         if len(seen) == SHOWN:
             break
     return tuple(seen.values())
 
 
-_PROFILES = Figure("groups", "Different profiles", "count", False, "A group shows one.")
+_PROFILES = Figure("classes", "Different profiles", "count", False, "Each class shows one.")
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,8 @@ class DiversityVerdict(SetsVerdict):
         Records of the smallest group.
     worst : tuple of dict
         At most five such sets: ``items``, positions among the released items counted from 0,
-        and ``groups``, how many show it; those of the fewest groups first.
-    groups : int
+        and ``classes``, how many show it; those of the fewest classes first.
+    classes : int
         Different profiles.
     sets : tuple of SetCount
         One for each size from 1 to b; only as far as they were counted.
@@ -180,7 +180,7 @@ class DiversityVerdict(SetsVerdict):
         where nothing fails they stand between it and "holds".
     """
 
-    groups: int = 0
+    classes: int = 0
     sets: tuple[SetCount, ...] = ()
     undecided: tuple[int, ...] = ()
 
@@ -198,7 +198,12 @@ class DiversityVerdict(SetsVerdict):
         """Return the verdict as plain JSON values."""
         sets = [asdict(count) for count in self.sets]
         return self._with(
-            {"groups": self.groups, "exact": self.exact, "sets": sets, "undecided": self.undecided}
+            {
+                "classes": self.classes,
+                "exact": self.exact,
+                "sets": sets,
+                "undecided": self.undecided,
+            }
         )
 
     def __str__(self) -> str:
@@ -233,9 +238,9 @@ class DiversityVerdict(SetsVerdict):
     def _sentence(self, count: SetCount) -> str:
         least = self.parameters["l"]
         what = "items" if count.size == 1 else f"sets of {count.size} items"
-        short = f"fewer than {least} of the {counted(self.groups, 'profile')}"
+        short = f"fewer than {least} of the {counted(self.classes, 'profile')}"
         if count.exact and count.sets is None:
-            return f"all {what} are shown by so many groups"
+            return f"all {what} are in at least {counted(least, 'profile')}"
         if count.exact:
             return f"{count.short_sets:,} of {count.sets:,} rated {what} are in {short}"
         return (
@@ -244,4 +249,4 @@ class DiversityVerdict(SetsVerdict):
         )
 
     def _group(self, entry: dict[str, Any]) -> str:
-        return f"in {counted(entry['groups'], 'profile')}"
+        return f"in {counted(entry['classes'], 'profile')}"

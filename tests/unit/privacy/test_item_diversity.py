@@ -65,7 +65,7 @@ def test_profiles_are_judged_as_the_twin_judges(made, b, least):
     shows = [set(np.flatnonzero(row).tolist()) for row in release.classes.levels]
     verdict = Diversity(b, least).check(release, original=original)
     assert told(verdict) == naive.count(rows, shows, b, least)
-    assert verdict.groups == release.classes.n_groups
+    assert verdict.classes == release.classes.n_groups
     just_made = Diversity(b, least).check(release).to_dict()
     assert just_made | {"seconds": 0} == verdict.to_dict() | {"seconds": 0}
 
@@ -98,7 +98,7 @@ def test_no_null_proves_it_for_any_size():
     release = replace(profiled(original, [[1] * 3, [2] * 3], [0, 0, 1, 1], 1.0), private=None)
     verdict = Diversity(2, 2).check(release)
     assert verdict.satisfied
-    assert "all sets of 2 items are shown by so many groups" in str(verdict)
+    assert "all sets of 2 items are in at least 2 profiles" in str(verdict)
     assert not Diversity(2, 3).check(release).satisfied
 
 
@@ -125,8 +125,8 @@ def test_rows_of_equal_levels_are_one_group_wherever_they_stand():
     release = profiled(original, [[1, 0], [2, 0], [0, 3]], [0, 1, 2, 1], 1.0, "simple")
     levels = release.classes.keep_rows(np.array([2, 1, 2, 0, 0]))
     verdict = Diversity(1, 2).check(replace(release, classes=levels))
-    assert (verdict.groups, verdict.sets[0].short_sets) == (3, 1)
-    assert verdict.worst == ({"items": [1], "groups": 1},)
+    assert (verdict.classes, verdict.sets[0].short_sets) == (3, 1)
+    assert verdict.worst == ({"items": [1], "classes": 1},)
 
 
 def test_groups_of_equal_profiles_are_one():

@@ -55,7 +55,7 @@ def single_items_shown(model: Diversity, shards: Shards, engine: Engine) -> Dive
     alone = len(equal["alike"]) < shards.n_users
     return model.verdict(
         (count,),
-        tuple({"items": [int(item)], "groups": int(groups[item])} for item in worst),
+        tuple({"items": [int(item)], "classes": int(groups[item])} for item in worst),
         records=shards.n_users,
         failing=_holders(shards, engine, short, rated=False),
         groups=shards.n_users - len(equal["repeats"]),
