@@ -229,5 +229,5 @@ def test_what_was_left_out_is_counted_for_the_owner_alone(tmp_path: Path) -> Non
     assert "38 items that fewer than 4 users rated" in str(kept)
     card = (tmp_path / "k" / "README.md").read_text()
     assert "- Items that fewer than 4 people rated are suppressed" in card
-    assert "too few rated them: 20 % or more" in card
+    assert "too few raters: 20 % or more" in card
     assert "owner's choice" not in card
