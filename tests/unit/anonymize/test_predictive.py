@@ -109,7 +109,10 @@ def test_any_table_is_released_and_keeps_its_claims(ratings, profile, biases, ra
         ({"min_raters": 2}, "applies only to the profile simple"),
         ({"profile": "simple", "b": 2}, "applies only to an l above 0"),
         ({"profile": "simple", "min_raters": 1.5}, "whole number"),
-        ({"dissimilarity": "weighted", "grouping": "exchange"}, "applies only to the grouping t-means"),
+        (
+            {"dissimilarity": "weighted", "grouping": "exchange"},
+            "applies only to the grouping t-means",
+        ),
         ({"profile": "pooled", "clip": "cells"}, 'the profile pooled needs clip="mean"'),
         ({"factors": 0}, "1 or more"),
         ({"factors": 16}, "factors 16: must be at most 15 for 60 users and 15 items"),
