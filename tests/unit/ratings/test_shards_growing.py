@@ -124,7 +124,8 @@ def test_only_a_store_of_shards_is_added_to_and_stays_as_it_is(tmp_path):
     write_store(read_ratings(one), tmp_path / "whole")
     with pytest.raises(InputError, match="whole: is not a partitioned store"):
         convert_to_shards(one, tmp_path / "new", append=tmp_path / "whole")
-    with pytest.raises(InputError, match="nowhere: does not exist; ratings can be added to a partitioned store only"):
+    message = "nowhere: does not exist; ratings can be added to a partitioned store only"
+    with pytest.raises(InputError, match=message):
         convert_to_shards(one, tmp_path / "new", append=tmp_path / "nowhere")
     convert_to_shards(one, tmp_path / "s")
     with pytest.raises(OutputError, match="new: is inside the store that is added to"):
