@@ -44,9 +44,14 @@ def audited(folder: Path, mine: Ratings, method: Any, *earlier: Path) -> dict[st
         ("a", RATINGS, None, "fits these ratings"),
         (None, RATINGS, "a", "fits these ratings"),
         (None, RATINGS, None, "fits these ratings"),
-        ("a", LATER, None, "may be of the same people at another time"),
-        (None, OTHERS, "a", "may be of the same people at another time"),
-        ("a", LATER, "b", "may be of the same people at another time"),  # stored again
+        ("a", LATER, None, "whether it is of the same people at another time is unknown"),
+        (None, OTHERS, "a", "whether it is of the same people at another time is unknown"),
+        (
+            "a",
+            LATER,
+            "b",
+            "whether it is of the same people at another time is unknown",
+        ),  # stored again
     ],
 )
 def test_it_may_not_leave_beside_one_of_the_same_people(

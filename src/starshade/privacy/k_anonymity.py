@@ -47,7 +47,7 @@ class KAnonymity(KAnonymitySettings):
     Traceback (most recent call last):
     ...
     starshade.errors.ConfigError: k = 1: must be a whole number, 2 or more
-    A record is always equal to itself; ask for 2 at least.
+    A record always equals itself; choose at least 2.
     """
 
     def __post_init__(self) -> None:

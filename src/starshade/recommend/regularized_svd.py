@@ -154,7 +154,7 @@ def check_factors(factors: int, ratings: Ratings | ShardedRatings) -> None:
             f"{called('factors')} {factors:,}: must be at most {most:,} for "
             f"{ratings.n_users:,} users and "
             f"{ratings.n_items:,} items",
-            advice="Use 3 to 16, which is typical.",
+            advice="Use a smaller value; 3 to 16 is typical.",
         )
 
 

@@ -414,7 +414,7 @@ def doubled(table: Ratings) -> Ratings:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda r, t: (replace(r, private=None), t), "without its receipt"),
+        (lambda r, t: (replace(r, private=None), t), "continued only with its private key file"),
         (lambda r, t: (r, t.keep_items(np.arange(3))), "1 of the 4 items of the previous release"),
         (lambda r, t: (r, replace(t, scale=Scale(1, 10, 1))), "declared scale, 1:10:1"),
         (lambda r, t: (r, doubled(t)), "off the scale"),

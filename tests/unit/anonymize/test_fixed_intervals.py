@@ -204,14 +204,14 @@ NAMED = "in a class whose lists or ranges name exact ratings of its members"
 
 def test_the_share_leads_on_a_fine_scale(real: dict[str, Any]) -> None:
     text, card = str(real["made"]["ndgh"]), (real["at"] / "ndgh" / "README.md").read_text()
-    lead = f"100.0% of the people are {NAMED}, "
-    assert f"{lead}0.0% in a class that shows one of their ratings" in text
+    lead = f"100.0% of people are {NAMED}, "
+    assert f"{lead}0.0% in a class that discloses one of their ratings" in text
     listed, certain = "Exact values listed: 100.0%", "Attribute disclosure (certain): 0.0%"
     assert card.index(listed) < card.index(certain)
     stars = str(
         make_release(some(Scale(1, 5, 1)), ss.KExchange(5), out=real["at"] / "stars", rng=1)
     )
-    assert stars.index("shows one of their ratings") < stars.index("name exact ratings")
+    assert stars.index("discloses one of their ratings") < stars.index("name exact ratings")
 
 
 def test_lists_and_ranges_by_name_warn() -> None:
@@ -237,7 +237,7 @@ def test_methods_that_release_single_ratings_warn(method: Any, tmp_path: Path) -
         make_release(ratings, method(3, 20.0, nulls="zero"), out=tmp_path / "x", rng=1)
     said = "Exact values: 100.0% of the people have a record with exact ratings"
     assert said in " ".join(heard.notes)
-    assert "release groups show fixed intervals there (method=" in " ".join(heard.notes)
+    assert "release classes show fixed intervals there (method=" in " ".join(heard.notes)
     card = (tmp_path / "x" / "README.md").read_text()
     assert said.replace("values:", "values:**") in card
     found = ss.Audit(known=(2,), targets=20, shadows=0).run(ratings, tmp_path / "x", rng=1)

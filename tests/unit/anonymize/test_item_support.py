@@ -193,7 +193,7 @@ def test_the_verifier_counts_again() -> None:
     original = table(TEN, STARS)
     facts: dict[str, Any] = {"claims": [], "rare_items": "keep", "config": {}}
     for support, least in ((4, 4), ("30.1%", 4), ("40%", 4)):
-        with pytest.raises(Failed, match=f"an item has fewer than {least} users"):
+        with pytest.raises(Failed, match=f"an item has fewer than {least} raters"):
             check_rare(original, facts | {"config": {"item_support": support}})
         check_rare(original, facts | {"config": {"item_support": support}}, left=2)
     for support in (3, "30%"):
@@ -215,12 +215,12 @@ def test_what_was_left_out_is_counted_for_the_owner_alone(tmp_path: Path) -> Non
     assert made.figures["utility_left_out"] == pytest.approx(gone)
     text = str(made)
     assert "38 items that fewer than 3 users or 50% of all users rated" in text
-    assert f"Of all ratings {gone:.1%} are on items or of people left out." in text
+    assert f"{gone:.1%} of all ratings are on items or of people left out." in text
     assert json.loads(receipt.read_text())["rare_items_dropped"] == 38
     facts = json.loads((place / "release.json").read_text())
     assert facts["rare_items_dropped"] == "more"
     card = (place / "README.md").read_text()
-    assert "- Items that fewer than 50% of the people rated were left out" in card
+    assert "- Items that fewer than 50% of the people rated are suppressed" in card
     assert "38" not in card
     kept = make_release(
         table(rows, STARS), replace(method, rare_items="keep", item_support=4),
@@ -228,6 +228,6 @@ def test_what_was_left_out_is_counted_for_the_owner_alone(tmp_path: Path) -> Non
     )  # fmt: skip
     assert "38 items that fewer than 4 users rated" in str(kept)
     card = (tmp_path / "k" / "README.md").read_text()
-    assert "- Items that fewer than 4 people rated were left out" in card
-    assert "too few rated them: 20 % or more" in card
+    assert "- Items that fewer than 4 people rated are suppressed" in card
+    assert "too few raters: 20 % or more" in card
     assert "owner's choice" not in card

@@ -177,10 +177,10 @@ def test_the_verifier_sees_another_recipe_than_that_of_the_receipt(damage, tmp_p
     ("recipe", "values", "message", "advice"),
     [
         ("prefix:3", [2139.0, 55401.0], "lose leading zeros: 1 of 2 are shorter", "as text"),
-        ("prefix:3", [2.5, 3.0], "numbers, from which .*: some are no whole", "as text"),
-        ("prefix:3", [-2.0, 3.0], "numbers, from which .*: some are no whole", "as text"),
+        ("prefix:3", [2.5, 3.0], "numbers, which lose .*: some are not whole numbers", "as text"),
+        ("prefix:3", [-2.0, 3.0], "numbers, which lose .*: some are not whole numbers", "as text"),
         ("bands:10", ["secret", "34"], "these 2 values are texts", "write missing values as null"),
-        ("year", [1984.0], "year is of dates, and these are numbers", "bands:1"),
+        ("year", [1984.0], "year needs dates, and these are numbers", "bands:1"),
         ("year", ["secret", "2001-01-01"], "1 of 2 values cannot be read as a year", "YYYY-MM-DD"),
         ("month", ["1984", "2001-01-01"], "1 of 2 values cannot be read as a month", "missing"),
         ("year", ["2001-02-29", "31.04.2000", "0000-01-01"], "3 of 3 values cannot", "YYYY"),

@@ -268,7 +268,10 @@ def test_what_is_found_says_so() -> None:
         ({"k": 9, "eps": 1}, "k = 9, records = 4"),
         ({"k": 2, "eps": 1, "sensitive": ["7"]}, "not among the items"),
         ({"k": 2, "eps": 1, "sensitive": ["3"]}, "fewer than k = 2 users"),
-        ({"k": 2, "eps": 1, "sensitive": ["1", "2", "3"], "rare_items": "keep"}, "every item"),
+        (
+            {"k": 2, "eps": 1, "sensitive": ["1", "2", "3"], "rare_items": "keep"},
+            "all items are sensitive",
+        ),
         ({"k": 2, "eps": 1, "l": 2.1, "sensitive": ["2"]}, "above half of that, 2"),
     ],
 )

@@ -189,5 +189,8 @@ def test_what_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None
         KM(k=2, m=2).check(ratings)
     assert "m=1" in str(told.value)
     assert KM(k=2, m=1).check(ratings).satisfied
-    with budget.limits(memory=1), pytest.raises(ConfigError, match="may be used"):
+    with (
+        budget.limits(memory=1),
+        pytest.raises(ConfigError, match="k-m: 320 bytes needed, 1 byte allowed"),
+    ):
         KM(k=2, m=1).check(ratings)

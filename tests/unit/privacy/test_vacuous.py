@@ -167,7 +167,7 @@ def test_a_claim_that_says_nothing_fails_an_audit() -> None:
         release, Claim(model="t-closeness", parameters={"t": 1, "attribute": "town"})
     )
     assert not told.passed
-    assert told.text.startswith("The claim of t-closeness says nothing: ")
+    assert told.text.startswith("The claim of t-closeness is vacuous: ")
     assert judge_model(
         release, Claim(model="t-closeness", parameters={"t": 0.5, "attribute": "town"})
     ).passed

@@ -365,7 +365,10 @@ def test_damaged_frames(name: str) -> None:
 
 
 USERS = {
-    "twice": ("user,age\na,1\nb,2\na,1\n", ["more than once", "people.csv, line 4"]),
+    "twice": (
+        "user,age\na,1\nb,2\na,1\n",
+        ["users with more than one row of attributes", "people.csv, line 4"],
+    ),
     "nobody known": ("user,age\nx,1\n", ["none of its users is in the ratings"]),
     "no user column": ("person_name,age\nx,1\n", ["no column is recognised as the user"]),
     "no header": ("a,1\nb,2\n", ["no header that names the columns"]),

@@ -307,7 +307,7 @@ def test_lists_patterns_and_folders_of_parts(tmp_path) -> None:
     write(tmp_path / ".part-0.csv.crc", b"\0\0")
     for source in ([one, two], (str(one), two), tmp_path, str(tmp_path / "part-*.csv")):
         assert values(read_ratings(source)) == THREE
-    assert "1 empty file passed over" in read_ratings(tmp_path).report.notes
+    assert "1 empty file skipped" in read_ratings(tmp_path).report.notes
 
 
 def test_a_file_name_full_of_pattern_characters(tmp_path) -> None:

@@ -187,7 +187,7 @@ def test_respondents_without_an_id_are_no_repeated_ones(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", "id,a,b\nNULL,1,2\nu,1,3\nNULL,3,4\nu,1,1\n")
     with pytest.raises(InputError) as caught:
         read_ratings(path, wide=True)
-    assert "more than once\n  " in caught.value.message
+    assert "respondents with more than one row\n  " in caught.value.message
     assert "line 5: again" in caught.value.message
     assert "whose id is a word for a missing value, such as NULL or nan\n" in caught.value.message
     assert "Remove those rows" in (caught.value.advice or "")

@@ -246,7 +246,7 @@ def test_a_shard_that_is_there_twice_is_named(tmp_path):
     stored(tmp_path / "s")
     shutil.rmtree(tmp_path / "s" / "shard-00001")
     shutil.copytree(tmp_path / "s" / "shard-00002", tmp_path / "s" / "shard-00001")
-    assert "holds shard-00002 once more" in said(tmp_path / "s")
+    assert "shard-00001: this partition is a copy of shard-00002" in said(tmp_path / "s")
 
 
 def test_any_file_of_any_shard_that_changes_is_noticed(tmp_path):
@@ -271,7 +271,7 @@ def test_a_shard_that_changes_while_work_goes_on_is_noticed(tmp_path):
     stored(tmp_path / "t")
     other = (tmp_path / "t" / "shard-00002" / "store.json").read_bytes()
     (tmp_path / "s" / "shard-00002" / "store.json").write_bytes(other)
-    with pytest.raises(InputError, match="of another store"):
+    with pytest.raises(InputError, match="shard-00002: this partition belongs to another store"):
         opened.shard(2)
 
 
@@ -279,7 +279,7 @@ def test_a_manifest_of_another_format_says_so(tmp_path):
     stored(tmp_path / "s")
     file = tmp_path / "s" / MANIFEST
     file.write_text(file.read_text().replace('"format": 1', '"format": 2'))
-    assert "a store of format 2; this version reads 1" in said(tmp_path / "s")
+    assert "a store of format 2; this version of starshade reads 1" in said(tmp_path / "s")
 
 
 def test_a_shard_alone_is_no_store(tmp_path):

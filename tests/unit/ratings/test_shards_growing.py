@@ -124,10 +124,11 @@ def test_only_a_store_of_shards_is_added_to_and_stays_as_it_is(tmp_path):
     write_store(read_ratings(one), tmp_path / "whole")
     with pytest.raises(InputError, match="whole: is not a partitioned store"):
         convert_to_shards(one, tmp_path / "new", append=tmp_path / "whole")
-    with pytest.raises(InputError, match="nowhere: is not there"):
+    message = "nowhere: does not exist; ratings can be added to a partitioned store only"
+    with pytest.raises(InputError, match=message):
         convert_to_shards(one, tmp_path / "new", append=tmp_path / "nowhere")
     convert_to_shards(one, tmp_path / "s")
-    with pytest.raises(OutputError, match="lies in the store that is added to"):
+    with pytest.raises(OutputError, match="new: is inside the store that is added to"):
         convert_to_shards(one, tmp_path / "s" / "new", append=tmp_path / "s")
     (tmp_path / "s" / "shard-00009").mkdir()
     with pytest.raises(InputError, match="shard-00009: does not belong to this store"):

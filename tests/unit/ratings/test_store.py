@@ -190,9 +190,9 @@ def test_a_manifest_that_was_edited_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no store"),
-        ("[]", "no store"),
-        ("{}", "no store"),
+        ("", "not a starshade store, or a damaged one"),
+        ("[]", "not a starshade store, or a damaged one"),
+        ("{}", "not a starshade store, or a damaged one"),
         ('{"kind": "release", "format": 1, "crc32": 0}', "damaged"),
         ('{"kind": "starshade ratings", "format": 2, "crc32": 0}', "format 2"),
         ('{"kind": "starshade ratings", "format": 1, "crc32": 0}', "damaged"),

@@ -218,7 +218,7 @@ def test_counts_are_noted(tmp_path: Path) -> None:
     (said,) = read_ratings(frame).report.notes
     assert said.startswith(
         f"these look like counts, not ratings on a scale: whole numbers up to {plays.max():.0f}, "
-        f"half of them at most {half:.0f};"
+        f"half of them at most {half:.0f}. Bands, their logarithm, or 1 in every row are easier "
     )
     convert_to_shards(_pq(frame, tmp_path), tmp_path / "shards", 2)
     assert read_ratings(tmp_path / "shards").report.notes == (said,)

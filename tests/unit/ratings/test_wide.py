@@ -171,13 +171,13 @@ def test_a_wide_table_that_nobody_called_wide(tmp_path) -> None:
     path = write(tmp_path / "x.csv", "ID;Q1;Q2;Q3;Q4\n1;5;4;3;2\n")
     with pytest.raises(
         InputError,
-        match=r"wide=True, id_col=NAME, with attribute_cols=\[NAME, NAME\] only if",
+        match=r"wide=True, id_col=NAME; add attribute_cols=\[NAME, NAME\] only if",
     ) as caught:
         read_ratings(path)
     assert "recognised as the user, the item, the rating; the columns are 'ID', 'Q1'" in str(
         caught.value
     )
     bare = write(tmp_path / "y.csv", "1;5;4;3;2\n2;5;4;3;2\n")
-    with pytest.raises(InputError, match=r'wide=True, header=False, id_col="#".*id_col=1;'):
+    with pytest.raises(InputError, match=r'wide=True, header=False, id_col="#".*ids: id_col=1\.'):
         read_ratings(bare)
     assert list(read_ratings(bare, wide=True, header=False, id_col="1").items) == list("2345")

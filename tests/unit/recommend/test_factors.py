@@ -59,15 +59,15 @@ def test_indices_that_are_none() -> None:
     model = some_factors(3, 4, 2)
     for users, items, message in (
         ([3], [0], "users: indices must be from 0 to 2"),
-        ([-1], [0], "users: allowed"),
+        ([-1], [0], "users: indices must be from 0 to 2"),
         ([0], [4], "items: indices must be from 0 to 3"),
         ([0, 1], [0], "2 users and 1 items"),
         ([0.5], [0], "users: must be a one-dimensional array"),
-        ([[0]], [0], "users: one row"),
+        ([[0]], [0], "users: must be a one-dimensional array"),
     ):
         with pytest.raises(ConfigError, match=message):
             model.predict(np.array(users), np.array(items))
-    with pytest.raises(ConfigError, match="users: allowed"):
+    with pytest.raises(ConfigError, match="users: indices must be from 0 to 2"):
         model.rows(np.array([3]))
 
 

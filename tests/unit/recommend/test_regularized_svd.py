@@ -148,7 +148,7 @@ def test_more_factors_than_items_are_not_fitted() -> None:
 def test_many_more_factors_than_users_or_items_are_refused() -> None:
     ratings = synthesize(n_users=30, n_items=20, n_ratings=200, rng=0)
     RegularizedSVD(factors=20, sweeps=1).fit(ratings, rng=0)
-    with pytest.raises(ConfigError, match="factors 21: at most 20, as there are 30 users"):
+    with pytest.raises(ConfigError, match="factors 21: must be at most 20 for 30 users"):
         RegularizedSVD(factors=21).fit(ratings, rng=0)
     few = synthesize(n_users=5, n_items=4, n_ratings=15, rng=0)
     assert RegularizedSVD().fit(few, rng=0).n_factors == 4
