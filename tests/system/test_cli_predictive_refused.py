@@ -12,7 +12,7 @@ from tests.system.conftest import call, refused
 @pytest.mark.parametrize(
     ("settings", "said", "code"),
     [
-        (("--min-raters", 3), "Error: --min-raters: only for the profile simple", 2),
+        (("--min-raters", 3), "Error: --min-raters: applies only to the profile simple", 2),
         (("--profile", "simple", "--min-raters", 0), "Error: --min-raters = 0", 2),
         (
             ("--profile", "simple", "--min-raters", 121),

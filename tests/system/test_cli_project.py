@@ -411,7 +411,7 @@ def test_every_file_that_is_out_is_watched_when_nothing_is_new(project: Path) ->
             assert all(each in error for each in ("published/release-1", *said)), error
 
     shutil.copy("ratings.csv", out)
-    refuses("ratings.csv: not listed in release.json", "take away")
+    refuses("ratings.csv: not listed in release.json", "remove what was added")
     (out / "ratings.csv").unlink()
     (out / "README.md").write_text("x")
     refuses("README.md: not the file")

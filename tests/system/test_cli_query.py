@@ -103,9 +103,9 @@ def test_a_wrong_request_is_exit_2(folder: Path, arguments: list[str], said: str
 
 
 def test_only_releases_are_queried(folder: Path, tmp_path: Path) -> None:
-    assert "no release" in refused("query", tmp_path, "SELECT COUNT(*)")
+    assert "not a release" in refused("query", tmp_path, "SELECT COUNT(*)")
     ratings = folder.parent / "ratings.csv"
-    assert "no release" in refused("query", ratings, "SELECT COUNT(*)")
+    assert "not a release" in refused("query", ratings, "SELECT COUNT(*)")
     out = tmp_path / "near"
     told(
         *("anonymize", ratings, "--method", "interval", "--k", 3, "--eps", 1, "--out", out),

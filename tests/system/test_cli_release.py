@@ -224,12 +224,12 @@ def test_items_below_an_item_support_are_left_out(ratings_csv: Path, tmp_path: P
     assert f"{len(few)} items rated by fewer than {least} users, with {gone:.1%}" in made.stderr
     text = " ".join(made.stdout.split())
     assert f"{len(few)} items that fewer than 3 users or 30% of all users rated" in text
-    assert f"of people left out {gone:.1%}" in text
+    assert f"of these on items or people left out {gone:.1%}" in text
     audit = ("audit", ratings_csv, out, "--private", receipt, "--targets", 20, "--shadows", 0)
     audited = call(*audit, "--details")
     text = " ".join(audited.stdout.split())
     assert f"Items suppressed for too few raters {len(few)}" in text
-    assert f"of people left out {gone:.1%}" in text
+    assert f"of these on items or people left out {gone:.1%}" in text
     again = json.loads(receipt.read_text())
     assert again["config"]["item_support"] == "30%"
     message = refused(
@@ -401,7 +401,7 @@ def test_attack_on_a_release(made: Made, ratings_csv: Path) -> None:
         (["--known", "2", "--wrong", "3"], "wrong 3"),
         (["--wrong-kind", "typo"], "typo"),
         (["--rating-error", "-1"], "--rating-error = -1"),
-        (["--day-error", "0.5"], "--day-error 0.5: whole days"),
+        (["--day-error", "0.5"], "--day-error 0.5: must be whole days"),
         (["--phi", "-1"], "phi"),
         (["--attack", "scoreboard-hr"], "Did you mean scoreboard-rh?"),
         (["--targets", "0"], "targets"),
@@ -424,7 +424,7 @@ def test_attack_on_a_release_refuses(made: Made, ratings_csv: Path, tmp_path: Pa
     assert "--aux" not in counting
     assert "no-such-file" in refused("attack", tmp_path / "no-such-file")
     base = ("attack", made.folder, "--original", ratings_csv, "--private")
-    assert "receipt" in refused(*base, ratings_csv)
+    assert "not a private key file" in refused(*base, ratings_csv)
     assert "absent" in refused("attack", made.folder, "--original", ratings_csv, "--absent")
 
 

@@ -54,9 +54,9 @@ def test_what_is_refused(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
     (tmp_path / "there").write_text("mine")
     assert "exists already" in refused(*asked, "--out", tmp_path / "there")
     assert "inside the release" in refused(*asked, "--out", made.folder / "report.html")
-    assert "no release" in refused("report", ratings_csv, tmp_path, "--out", tmp_path / "r.html")
+    assert "not a release" in refused("report", ratings_csv, tmp_path, "--out", tmp_path / "r.html")
     probe = ("--probe", ratings_csv, "--out", tmp_path / "r.html")
-    assert "receipt" in refused(*asked, *probe)
+    assert "private key file" in refused(*asked, *probe)
     inside = ("audit", ratings_csv, made.folder, "--report", made.folder / "report.html")
     assert "inside the release" in refused(*inside)
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
@@ -186,5 +186,5 @@ def test_pages_name_no_option(
     assert call(*asked, *shadows, "--out", page).exit_code == 0
     text = re.sub(r"<(pre|style)\b.*?</\1>", "", page.read_text("utf-8"), flags=re.S)
     text = re.sub(r"<[^>]+>", "", text)
-    assert "receipt" in text or edition
+    assert "key file" in text or edition
     assert re.findall(r"--[a-z][a-z-]*", text) == []

@@ -74,7 +74,7 @@ class Made(Shown):
         f = self.figures
         if self.release.manifest.layout != "record":
             return (
-                f"in {counted(f['groups'], 'group')} of at least {f['k']} equal records"
+                f"in {counted(f['classes'], 'class', 'classes')} of at least {f['k']} equal records"
                 f"{self.release.manifest.alike_by}; smallest class: {f['smallest_class']:,}."
             )
         if f["distortion"] is None or self.release.manifest.imputed_cells is None:
