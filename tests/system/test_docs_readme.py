@@ -88,10 +88,10 @@ def test_the_figures_of_its_table_are_measured(
     ]
     assert table["Inference gain"] == f"{100 * checks['inference']['value']:.1f}"
     within = utility["recoverable_within_step"]
-    assert table["Ratings recoverable within ±1 step"] == percent(within)
+    assert table["Utility: ratings recoverable within ±1 step"] == percent(within)
     read, original = utility["held_out_read"], utility["held_out_original"]
     shown = f"{read:.3f}" if read < 1 else f"{read:.2f}"
-    assert table["Held-out RMSE"] == f"{shown} ({original:.3f})".replace("0.", ".")
+    assert table["RMSE on held-out ratings"] == f"{shown} ({original:.3f})".replace("0.", ".")
     assert percent(utility["utility_suppressed"]) in table["Changed"]
     assert table["Verdict by the policy `partner`"] == audit["verdict"]
 

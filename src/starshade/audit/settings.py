@@ -31,7 +31,7 @@ class AuditSettings:
     )
     known: Sequence[int] = settable(
         "Known ratings per target",
-        "Known ratings per target; the policy's numbers are always tested.",
+        "Numbers of known ratings to test, in addition to the policy's.",
         default=(2, 4, 8),
         kind="integers",
         least=1,
@@ -40,8 +40,8 @@ class AuditSettings:
     targets: int = settable("Targets", "Maximum number of users to attack.", default=1000, least=1)
     shadows: int | None = settable(
         "Shadow releases",
-        "Shadow releases for the checks of membership, inference, linkability and singling out "
-        "(0 disables them: INCOMPLETE; they take most of the time).",
+        "Shadow releases for the checks of membership, inference, linkability and singling "
+        "out; 0 skips these checks (INCOMPLETE). They take most of the time.",
         default=None,
         least=0,
         most=1000,

@@ -98,7 +98,8 @@ class ReadingSettings:
     on_duplicate: OnDuplicate = settable(
         "Repeated ratings of an item by a user",
         "Rule for repeated ratings of an item by a user. error stops; first and last go by day, "
-        "then by row; latest is last, but requires dates; mean, sum and max combine them.",
+        "then by row; latest is the same as last, but stops without dates; mean, sum and max "
+        "combine them.",
         default="error",
     )
     delimiter: str | None = settable(

@@ -23,7 +23,7 @@ WRITTEN, OWNER, BEFORE = "Output", "Private key file", "Earlier releases"
 JUDGED, STORES, CHOSEN = "Attacks and thresholds", "Partitioned stores", "Settings"
 PRIVATE = "Private key file of the release"
 EARLIER = "Release published earlier, for the composition attack; repeatable"
-EARLIER_PRIVATE = "Private key file of an earlier release, in any order; repeatable"
+EARLIER_PRIVATE = "Private key file of an earlier release; repeatable, in any order"
 PROBE = "Ratings held out of RATINGS before anonymization, to test recommenders"
 #: arguments, by what stands for them
 _ARGUMENTS = {
