@@ -97,9 +97,9 @@ def audit(
 ) -> None:
     """Audit a release: decide whether it may be published.
 
-    Verify the claims of the release, attack the ratings and the release, measure utility, and compare every risk
-    of the policy with its threshold. Exit 0: PASS. Exit 1: FAIL. Exit 4: INCOMPLETE (no threshold
-    is exceeded, but a check was not measured).
+    Verify the claims of the release, attack the ratings and the release, measure utility, and
+    compare every risk of the policy with its threshold. Exit 0: PASS. Exit 1: FAIL. Exit 4:
+    INCOMPLETE (no threshold is exceeded, but a check was not measured).
     """
     # refused before what is slow is loaded
     thresholds_of(limits["threshold"], earlier=bool(earlier))
