@@ -91,7 +91,9 @@ def test_the_figures_of_its_table_are_measured(
     assert table["Utility: ratings recoverable within ±1 step"] == percent(within)
     read, original = utility["held_out_read"], utility["held_out_original"]
     shown = f"{read:.3f}" if read < 1 else f"{read:.2f}"
-    assert table["RMSE on held-out ratings"] == f"{shown} ({original:.3f})".replace("0.", ".")
+    errors = f"{shown} ({original:.3f})".replace("0.", ".")
+    covered = percent(utility["held_out_covered"])
+    assert table["RMSE on held-out ratings"] == f"{errors} on {covered} of them"
     assert percent(utility["utility_suppressed"]) in table["Changed"]
     assert table["Verdict by the policy `partner`"] == audit["verdict"]
 

@@ -31,7 +31,7 @@ class AuditSettings:
     )
     known: Sequence[int] = settable(
         "Known ratings per target",
-        "Numbers of known ratings to test, in addition to the policy's.",
+        "Number of known ratings to test; replaces 2, 4 and 8. The policy's is always tested.",
         default=(2, 4, 8),
         kind="integers",
         least=1,
@@ -45,6 +45,6 @@ class AuditSettings:
         default=None,
         least=0,
         most=1000,
-        unset="the policy's: 16; 4 above 20 million ratings",
+        unset="set by the policy, usually 16, or 4 above 20 million ratings",
         formerly="rounds",
     )

@@ -88,7 +88,7 @@ class ReadingSettings:
     )
     scale: Any = settable(
         "Scale of the ratings",
-        "Scale of the ratings, e.g. 1:5:1 or 0.5:5:0.5. An inferred minimum or maximum may "
+        "Scale of the ratings, e.g. 1:5:1 or 0.5:5:0.5. A detected minimum or maximum may "
         "disclose one person's rating.",
         default=None,
         kind="file",
