@@ -59,7 +59,7 @@ def test_k_m_of_a_release_and_its_original(made: Made, ratings_csv: Path) -> Non
     assert shown.exit_code == 1
     text = " ".join(shown.stdout.split())
     assert f"The model holds for k up to {found['smallest_class']:,}." in text
-    assert "somebody's ratings fit" in text
+    assert "ratings of a person agree with" in text
 
 
 def test_k_m_of_ratings(ratings_csv: Path) -> None:

@@ -31,7 +31,7 @@ def test_what_is_wrong_is_told_before_the_long_work(ratings_csv: Path, tmp_path:
     assert "--data" in refused("reproduce", "pa", "--scale", "1:5:1")
     assert "exists already" in refused("reproduce", "pa", "--out", tmp_path)
     data = ("--data", ratings_csv)
-    assert "Leave out either" in refused("reproduce", "pa", *data, "--n-users", 50)
+    assert "Omit either" in refused("reproduce", "pa", *data, "--n-users", 50)
     assert "whole numbers" in refused("reproduce", "pa", *data, "--k", "five")
     assert "--k: 5 given more than once" in refused("reproduce", "pa", *data, "--k", "5,3,5")
     assert "2 or more" in refused("reproduce", "pa", *data, "--k", "1")

@@ -361,7 +361,7 @@ def test_what_is_of_no_use_says_so(file: Path, tmp_path: Path) -> None:
     assert "only a store has partitions" in told
     _, told = said("attack", shards, "--attack", "predicate", "--memory", "1k", code=2)
     assert "take" in told
-    assert "Attacks for partitioned stores" in told
+    assert "These work partition by partition: `starshade data describe`" in told
     _, told = said(*anonymize(shards, tmp_path / "r", "--resume")[:-4], "--out", "x", code=2)
     assert "--private" in told
     for more in (("--profile", "simple", "--l", "2"), ("--items", "top:9")):

@@ -73,6 +73,6 @@ def test_measure_tells_how_far_averages_are_off(
         assert found[f"query_error_{kind}"] > 0
     assert found["query_error_conditions"] > 100
     text = " ".join(call("measure", ratings_csv, queried, "--users", people).stdout.split())
-    assert "Averages of people who meet all conditions" in text
+    assert "Averages of people who satisfy all conditions" in text
     without = call("measure", ratings_csv, queried)
     assert "query error: the ratings were read without Age" in without.stderr

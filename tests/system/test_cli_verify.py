@@ -43,7 +43,7 @@ def test_what_was_verified_is_listed(made: Made) -> None:
     assert {check["status"] for check in verified["checks"]} == {"PASS"}
     assert len(names) == 4 + len(json.loads((made.folder / "release.json").read_text())["claims"])
     assert "Not verifiable without the ratings and the key file" in shown.stdout
-    assert "another way" in " ".join(shown.stdout.split())
+    assert "the one that the publisher states elsewhere" in " ".join(shown.stdout.split())
 
 
 def test_the_card_says_where_the_command_comes_from(made: Made) -> None:
@@ -137,7 +137,7 @@ def test_texts_of_another_version_are_not_verified(copied: Path) -> None:
     assert shown.exit_code == 4
     lines = shown.stdout.splitlines()
     assert lines[0] == lines[-1]
-    assert lines[0].startswith("INCOMPLETE: descriptions not verified (of version 0.0.1; ")
+    assert lines[0].startswith("INCOMPLETE: descriptions not verified (written by version 0.0.1; ")
     assert call("data", "describe", copied).exit_code == 0  # which compares no texts
 
 

@@ -165,7 +165,7 @@ def test_an_audit_draws_what_is_known_from_items_that_are_not_sensitive(tmp_path
     result = audited(tmp_path, ratings)
     for e in result.evidence:
         assert e.before.knowledge["except_items"] == e.after.knowledge["except_items"] == ("2",)
-    assert "ratings of a person, none of a sensitive item, points" in str(result)
+    assert "ratings of a person, none of a sensitive item, re-identifies" in str(result)
     (tmp_path / "plain").mkdir()
     saved(tmp_path / "plain", SuppressAnonymizer(k=5, eps=1), ratings)
     assert "sensitive" not in str(audited(tmp_path / "plain", ratings))
@@ -205,15 +205,15 @@ def spread() -> Ratings:
 
 def test_what_was_made_names_sensitive_items_and_their_spread(tmp_path: Path) -> None:
     told = str(saved(tmp_path, SuppressAnonymizer(k=5, eps=1, l=1, sensitive=["3"]), spread()))
-    assert "by no more than 1 on every item that is not sensitive" in told
-    assert "sensitive item spread by a standard deviation of at least 1" in told
+    assert "by at most 1 on every item that is not sensitive" in told
+    assert "sensitive item have a standard deviation of at least 1" in told
     (tmp_path / "two").mkdir()
     told = str(saved(tmp_path / "two", SuppressAnonymizer(k=5, eps=1, sensitive=["3"]), spread()))
     assert "on every item that is not sensitive" in told
     assert "standard deviation" not in told
     (tmp_path / "three").mkdir()
     told = str(saved(tmp_path / "three", SuppressAnonymizer(k=5, eps=1), people()))
-    assert "by no more than 1." in told
+    assert "by at most 1." in told
 
 
 def equals(each: int = 6) -> Ratings:
@@ -234,7 +234,9 @@ def test_records_that_are_equal_are_not_said_to_differ(tmp_path: Path) -> None:
     assert "the smallest class has 6" in text
     result = audited(tmp_path, ratings)
     assert result.passed
-    assert "is in a class (records that are equal) of at least 5, counted again" in str(result)
+    assert "is in an equivalence class (records that are equal) of at least 5, counted" in str(
+        result
+    )
     assert "no attack finds the right record more often than 1 in 5" in str(result)
     assert "Records differ," not in found_by(result).text
     assert "no attack finds a record more often than 1 in 6" in found_by(result).text

@@ -170,9 +170,9 @@ def test_nulls_as_zero_are_anonymized_as_under_strict(ratings: Ratings) -> None:
 
 
 def test_predictions_stand_beside_the_original(found: Study) -> None:
-    rows = grid(found, "How well an attribute is predicted")
+    rows = grid(found, "Accuracy of predicting an attribute")
     first = [row for row in rows if row["attribute"] == "Gender"]
-    assert {(row["k"], row["clipped as one"], row["nulls"]) for row in first} == {
+    assert {(row["k"], row["clipped group"], row["nulls"]) for row in first} == {
         (k, partition, nulls)
         for k in ("5", "20")
         for partition in ("whole", "cluster")
@@ -322,7 +322,7 @@ def test_what_does_not_fit_the_memory_is_left_out_by_name(ratings: Ratings) -> N
     with budget.limits(memory=40_000):
         found = reproduce_sq(ratings, top=6, repeats=1, runs=1, rng=5)
     left = {entry.what: entry.reason for entry in found.skipped}
-    graph = left["top 6 items, ignore: slicing, group members skipped"]
+    graph = left["top 6 items, ignore: slicing, members skipped"]
     assert "edges" in graph
     assert "the budget is 40 kB" in graph
     (beyond,) = [each for each in found.claims if each.claim.number == "sq-05"]

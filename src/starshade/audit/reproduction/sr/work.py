@@ -63,7 +63,7 @@ SHOWN: tuple[tuple[str, str, dict[str, Any], str], ...] = (
     ("slicing, balls", "slicing", {"cliques": False}, "as-read"),
     ("tree, a word as all its cells", "tree", {}, "ours"),
     # last: Figs 3(a) and 5(a) lack it, and the others keep their colours
-    ("slicing, group members skipped", "slicing", {"covered": True},
+    ("slicing, members skipped", "slicing", {"covered": True},
      "as-printed, but members of a group are not searched"),
 )  # fmt: skip
 

@@ -291,7 +291,7 @@ def _refuse_unclear(
     ]
     missing = [role for role, names in unclear.items() if not names]
     if missing:
-        parts.append(f"no column is recognised as the {' or the '.join(words[r] for r in missing)}")
+        parts.append(f"no column is recognised as the {', the '.join(words[r] for r in missing)}")
         parts.append(_described(columns, listed))
     options = [named(settings[role]) for role in unclear if role in settings]
     advice = f"Name the {', '.join(words.values())} column" + (
