@@ -109,7 +109,7 @@ def test_a_person_reads_what_holds_and_why_not(ratings_csv: Path) -> None:
     result = call("reproduce", "kl", "--data", ratings_csv, "--seed", 3)
     shown = " ".join(result.stdout.split())
     assert "7 claims of the paper decided by data: 1 holds, 2 do not, 4 cannot be tested." in shown
-    assert "What we claim of our own methods" in shown
+    assert "Our claims about our own methods" in shown
     assert re.search(r"Table 4 +3 of 4 cells", result.stdout)
     assert re.search(r"\n  verdict +does not hold *\n  cause +holds with half", result.stdout)
     for number in range(1, 9):
