@@ -174,7 +174,7 @@ def _hundredfold(rate: dict[str, float]) -> dict[str, float]:
 
 def beside(check: dict[str, Any]) -> str:
     """Return a rate, and in parentheses what it must be seen beside."""
-    others, rate = ", ".join(map(percent, check["beside"].values())), rate_of(check)
+    others, rate = ", ".join(map(percent, check["other_values"].values())), rate_of(check)
     return percent(rate) + (f" ({others})" if rate and others else "")
 
 

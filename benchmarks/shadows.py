@@ -90,7 +90,7 @@ def membership(found: MembershipResult | str) -> list[str]:
     for known in (8, None):
         auc, alarm = by[known].auc, by[known].at(0.01)
         out.append("–" if auc is None else f"{auc.rate:.3f}")
-        out.append("–" if alarm is None else percent(alarm.found) + "*" * alarm.rough)
+        out.append("–" if alarm is None else percent(alarm.tpr) + "*" * alarm.rough)
     own = by[None].own
     groups = {} if own is None else own.groups
     share, _ = groups.get("the most active tenth", (float("nan"), 0))

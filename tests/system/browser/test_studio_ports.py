@@ -148,7 +148,7 @@ def test_the_page_for_another_host_can_be_read(chromium: Any, tmp_path: Path) ->
         assert answer.status == 403
         until(page, "document.styleSheets.length > 0")
         text = page.locator("main").inner_text()
-        assert "Open the address that was printed where the studio was started." in text
+        assert "Open the address that the studio printed in its terminal." in text
         assert not any(secret in page.content() for secret in secrets_of(address))
         violations = axe.run(page).response["violations"]
         assert not [each["id"] for each in violations if each["impact"] != "minor"]
