@@ -46,5 +46,5 @@ def test_without_data_a_survey_is_made_up() -> None:
     assert found["data"]["synthetic"] is True
     assert found["data"]["users"] == 1000
     assert found["data"]["parts"][0]["sensitive_items"] == 4
-    assert any("how well an attribute is predicted" in g["title"].lower() for g in found["grids"])
+    assert any("accuracy of predicting an attribute" in g["title"].lower() for g in found["grids"])
     assert {figure["figure"] for figure in found["figures"]} >= {"3a", "4a", "5a", "6a", "7a", "8"}

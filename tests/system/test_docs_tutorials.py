@@ -109,7 +109,7 @@ def _train(printed: str, pages: str) -> None:
 
 
 def _must_answer(pages: str) -> list[str]:
-    return re.findall(r"right in ([\d.]+)% when it must answer", pages)
+    return re.findall(r"identifies ([\d.]+)% of targets\. Tested", pages)
 
 
 def _printed(notebook: Any) -> list[str]:
