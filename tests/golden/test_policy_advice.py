@@ -61,7 +61,7 @@ def test_a_search_on_ml_latest_small(ml_latest_small_dir: Path) -> None:
     assert result.chosen is not None
     assert result.chosen.k in (7, 11)
     assert result.chosen.item_support is None
-    first = json.loads(json.dumps(result.to_dict()))["tries"][0]
+    first = json.loads(json.dumps(result.to_dict()))["attempts"][0]
     assert (first["k"], first["verdict"]) == (5, "FAIL")
     assert all("Membership" in text for text in first["decisive"])
 

@@ -92,7 +92,7 @@ def figures(at: MembershipAt) -> tuple[float, float]:
     assert at.auc is not None
     assert alarm is not None
     assert not alarm.rough
-    return at.auc.rate, alarm.found.rate
+    return at.auc.rate, alarm.tpr.rate
 
 
 def near(value: float, tolerance: float) -> object:
