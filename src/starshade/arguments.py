@@ -8,6 +8,7 @@ that nothing is imported for it: a class of the house is known by its name.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from inspect import unwrap
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from starshade.errors import ConfigError
 from starshade.naming import called
-from starshade.setting import Kind, Setting, is_list, shown
+from starshade.setting import Kind, Setting, is_list, settings_of, shown
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Class = TypeVar("_Class", bound=type)
 _KINDS: Mapping[str, Kind] = {
     "bool": "flag",
     "int": "integer",
@@ -94,6 +96,30 @@ def typed(function: _Function) -> _Function:
         return function(*first, *args[len(first) :], **rest)
 
     return cast("_Function", call)
+
+
+def older_names(cls: _Class) -> _Class:
+    """Accept settings by the names of earlier versions, with a DeprecationWarning.
+
+    Examples
+    --------
+    >>> from starshade import Likelihood
+    >>> Likelihood(sure=0.5).min_posterior  # doctest: +SKIP
+    0.5
+    """
+    older = {each.formerly: each.name for each in settings_of(cls) if each.formerly}
+    build = cls.__init__  # type: ignore[misc]
+
+    @wraps(build)
+    def start(self: Any, *args: Any, **given: Any) -> None:
+        for before in older.keys() & given.keys():
+            text = f"{cls.__name__}({before}=…) is now called {older[before]}"
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
+            given.setdefault(older[before], given.pop(before))
+        build(self, *args, **given)
+
+    cls.__init__ = start  # type: ignore[misc]
+    return cls
 
 
 def numbers(name: str, value: Any) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+from starshade import Likelihood, MembershipAttack, PaddingAttack
 from starshade.attack.registry import ENTRIES
 from starshade.errors import ConfigError
 from starshade.setting import Setting, check, declared, json_schema, settable, settings_of
@@ -235,3 +236,22 @@ def test_what_is_only_for_a_choice_says_so_first_and_applies_beside_it() -> None
     depth = settings_of(Some)[1]
     assert depth.help == "With way far: how deep."
     assert [depth.applies(Some(way)) for way in ("near", "far")] == [False, True]
+
+
+def test_settings_by_the_names_of_earlier_versions() -> None:
+    for attack, before, now in (
+        (Likelihood, "sure", "min_posterior"),
+        (PaddingAttack, "groups", "classes"),
+        (MembershipAttack, "rounds", "shadows"),
+    ):
+        text = f"{before}=…) is now called {now}"
+        with pytest.warns(DeprecationWarning, match=re.escape(text)) as warned:
+            assert attack(**{before: 0.5 if before == "sure" else 2}) == attack(
+                **{now: 0.5 if before == "sure" else 2}
+            )
+        assert warned[0].filename == __file__
+    with (
+        pytest.warns(DeprecationWarning, match="sure"),
+        pytest.raises(ConfigError, match="min_posterior = 2"),
+    ):
+        Likelihood(sure=2)

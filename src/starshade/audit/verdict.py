@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from starshade.arguments import typed
+from starshade.arguments import older_names, typed
 from starshade.attack.shadows.resampled import FEWEST
 from starshade.audit.checks.check import Check
 from starshade.audit.checks.inference import (
@@ -98,6 +98,7 @@ def takes_one_table(release: Release, earlier: Sequence[Any], probe: Any = None)
     return "" if probe is None else probe_takes_one_table(release)
 
 
+@older_names
 @dataclass(frozen=True)
 class Audit(AuditSettings):
     """Decide whether a release may be published, by a policy.

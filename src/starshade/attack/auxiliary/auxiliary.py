@@ -20,7 +20,7 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from starshade.arguments import typed
+from starshade.arguments import older_names, typed
 from starshade.attack.auxiliary.matching import Matched, match
 from starshade.attack.auxiliary.one_to_one import match_list
 from starshade.attack.auxiliary.result import AuxiliaryResult, Candidate, NameAnswer
@@ -51,6 +51,7 @@ from starshade.setting import check
 _AT_ONCE = 64  # names between two progress reports
 
 
+@older_names
 @dataclass(frozen=True)
 class AuxiliaryAttack(AuxiliaryAttackSettings):
     """Re-identify people by their public ratings, where a record stands out.

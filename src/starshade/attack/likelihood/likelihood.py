@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import older_names
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.informed import Model, spread_of
 from starshade.attack.likelihood.plain import weigh_plainly
@@ -28,6 +29,7 @@ from starshade.release.table import Release
 from starshade.stats import bootstrap, share
 
 
+@older_names
 @dataclass(frozen=True)
 class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
     """Name the record with the highest likelihood given the known ratings.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
+from starshade.arguments import older_names
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.padding.auc import among_top, auc, auc_interval
 from starshade.attack.padding.result import OfRank, PaddingResult
@@ -34,6 +35,7 @@ _CELLS, _FEWEST = 10**6, 200  # cells looked at, but groups at least
 _RANKS = (1, 2, 4, 8, 16, 32, 64)
 
 
+@older_names
 @dataclass(frozen=True)
 class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
     """Rank the cells of profiles by the likelihood that they rest on a real rating.

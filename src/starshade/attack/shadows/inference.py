@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import older_names
 from starshade.attack.low_rank import draw_profiles, fit_low_rank, shown_profiles
 from starshade.attack.settings import InferenceAttackSettings
 from starshade.attack.shadows.facts import Told
@@ -31,6 +32,7 @@ WAYS: tuple[Literal["all", "best", "residual"], ...] = ("all", "best", "residual
 MARKS = ("rated", "value", "error")
 
 
+@older_names
 @dataclass(frozen=True)
 class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
     """Infer unknown ratings from releases with and without the person; the gain counts.

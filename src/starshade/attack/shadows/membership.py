@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import older_names
 from starshade.attack.settings import MembershipAttackSettings
 from starshade.attack.shadows.halves import Half, Method
 from starshade.attack.shadows.lira import Scored, scored
@@ -34,6 +35,7 @@ _FEWEST = 10  # false positives; with fewer a rate is rough
 Floats = NDArray[np.float64]
 
 
+@older_names
 @dataclass(frozen=True)
 class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult]):
     """Distinguish members from non-members of a release by shadow releases.
