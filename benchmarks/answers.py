@@ -113,7 +113,7 @@ def answers(found: dict[str, Any]) -> list[str]:
     """Return a row of the first table."""
     audit, at = found["audit"], by_known(found["membership"])
     checks = by_name(audit)
-    missed = [c["name"] for c in audit["checks"] if c["status"] in ("fail", "not shown")]
+    missed = [c["name"] for c in audit["checks"] if c["status"] in ("fail", "not demonstrated")]
     return [
         percent(rate_of(checks["re-identification"])),
         *(beside(checks[name]) for name in ("singling-out", "class-linkage", "linkability")),

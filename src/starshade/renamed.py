@@ -144,6 +144,10 @@ _UNDER: Mapping[str, Mapping[str, str]] = {
 }
 
 
+#: the status of a check in schema 1
+_STATUS = {"no threshold": "printed", "not demonstrated": "not shown"}
+
+
 def older_keys(command: str, result: Any) -> Any:
     """Return a result with the keys of schema 1.
 
@@ -161,7 +165,9 @@ def older_keys(command: str, result: Any) -> Any:
     def renamed(value: Any, older: Mapping[str, str]) -> Any:
         if isinstance(value, Mapping):
             return {
-                older.get(key, key): renamed(
+                older.get(key, key): _STATUS[each]
+                if key == "status" and each in _STATUS
+                else renamed(
                     each, {**older, **{new: old for old, new in _UNDER.get(key, {}).items()}}
                 )
                 for key, each in value.items()

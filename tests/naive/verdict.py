@@ -30,7 +30,7 @@ def status(check: Measured) -> str:
     if not check.applies:
         return "not applicable"
     if check.threshold is None:
-        return "printed"
+        return "no threshold"
     if check.threshold == 1:
         return "accepted without limit"
     if check.of is not None:
@@ -41,12 +41,12 @@ def status(check: Measured) -> str:
         return "fail" if check.low > check.threshold else "not measured"
     if check.rate > check.threshold:
         return "fail"
-    return "not shown" if check.high > check.threshold else "pass"
+    return "not demonstrated" if check.high > check.threshold else "pass"
 
 
 def verdict(statuses: Sequence[str], others: Sequence[bool]) -> str:
     """Return PASS, FAIL or INCOMPLETE; `others`: claims verify, the audience is none of queries."""
-    if "fail" in statuses or "not shown" in statuses or False in others:
+    if "fail" in statuses or "not demonstrated" in statuses or False in others:
         return "FAIL"
     if "not measured" in statuses:
         return "INCOMPLETE"

@@ -75,7 +75,7 @@ def test_thresholds_decide(made: Made, ratings_csv: Path) -> None:
         found = told(*words, code=1)
         assert (found["verdict"], found["pass"]) == ("FAIL", False)
         check = checks_of(found)[name]
-        assert check["status"] in ("fail", "not shown")
+        assert check["status"] in ("fail", "not demonstrated")
         assert f"{check['title']}: {check['text']}" in found["reasons"]
         assert check["source"] == "set by the owner"
         assert f"{name}={said}" in " ".join(call(*words).stdout.split())
@@ -120,7 +120,7 @@ def test_a_policy_is_a_file(made: Made, ratings_csv: Path, tmp_path: Path) -> No
     found = told(*base, "--policy", policy)
     assert (found["verdict"], found["policy"]["version"]) == ("PASS", 3)
     assert checks_of(found)["class-size"]["source"] == "our rule"
-    assert checks_of(found)["membership"]["status"] == "printed"
+    assert checks_of(found)["membership"]["status"] == "no threshold"
     assert "(6 checks without effective threshold)" in found["headline"]
     policy.write_text(text.replace("class-size", "klass-size"))
     said = refused(*base, "--policy", policy)
@@ -296,7 +296,7 @@ def test_the_checks_of_a_policy(made: Made, ratings_csv: Path) -> None:
     assert all(set(each) == keys for each in found["checks"])
     every = checks_of(found)
     assert every["re-identification"]["value"] <= every["re-identification"]["high"] <= 0.25
-    assert every["class-linkage"]["status"] == "printed"
+    assert every["class-linkage"]["status"] == "no threshold"
     assert (every["composition"]["status"], every["membership"]["value"]) == (
         "not applicable",
         None,

@@ -27,17 +27,21 @@ def first_screen(result: AuditResult, advice: Sequence[str], following: str = ""
     all_known = result.check("membership-all")
     if all_known.rate is not None:
         yield from _wrapped(
-            f"{_INDENT}Membership inference with all ratings known: "
-            f"{percent(all_known.rate.rate)} of members detected at 1 % FPR",
+            f"{_INDENT}An adversary who knows all ratings of a person detects "
+            f"{percent(all_known.rate.rate)} of members at 1 % FPR"
+            + " (no threshold in this policy)"
+            * (all_known.threshold is None),
             _INDENT,
         )
     yield (
         f"{'':{_TITLE + 2}}{'measured':>{_MEASURED}}{'baseline':>{_BASELINE}}"
         f"{'threshold':>{_THRESHOLD}}"
     )
-    for check in sorted(result.checks, key=lambda each: each.status == "printed"):  # last
+    for check in sorted(result.checks, key=lambda each: each.status == "no threshold"):  # last
         if not check.inapplicable and (check is not all_known or check.threshold is not None):
             yield _line(check)
+    if any(check.excess and check.rate is not None for check in result.checks):
+        yield "  +: excess over the baseline, (rate − baseline) / (1 − baseline)"
     for finding in result.findings:
         if not finding.passed:
             yield from _wrapped(f"  ✗ {finding.text}", "    ")
@@ -62,13 +66,11 @@ def _line(check: Check) -> str:
 
 def _tail(check: Check) -> str:
     """Return the status of a figure in a few words, or its initial risk in the original data."""
-    if check.status == "not shown":
+    if check.status == "not demonstrated":
         assert check.rate is not None
         return f"to {percent(check.rate.high)}"
     if check.status == _NOT_MEASURED or check.rate is None:
         return _NOT_MEASURED
-    if check.status == "printed":
-        return check.status
     return "" if check.before is None else f"was {percent(check.before.rate)}"
 
 

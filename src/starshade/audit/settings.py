@@ -31,7 +31,7 @@ class AuditSettings:
     )
     known: Sequence[int] = settable(
         "Known ratings per target",
-        "Number of known ratings to test; replaces 2, 4 and 8. The policy's is always tested.",
+        "Number of known ratings to test instead of 2, 4 and 8, in addition to the policy's.",
         default=(2, 4, 8),
         kind="integers",
         least=1,

@@ -98,8 +98,8 @@ def audit(
     """Audit a release: decide whether it may be published.
 
     Verify the claims of the release, attack the ratings and the release, measure utility, and
-    compare every risk of the policy with its threshold. Exit 0: PASS. Exit 1: FAIL. Exit 4:
-    INCOMPLETE (no threshold is exceeded, but a check was not measured).
+    compare the upper end of the 95 % interval of every risk with its threshold. Exit 0: PASS.
+    Exit 1: FAIL. Exit 4: INCOMPLETE (no check fails, but at least one was not measured).
     """
     # refused before what is slow is loaded
     thresholds_of(limits["threshold"], earlier=bool(earlier))

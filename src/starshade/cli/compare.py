@@ -98,7 +98,7 @@ def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any
 
 def _badness(check: Mapping[str, Any]) -> tuple[bool, bool, float]:
     """Order checks of one name: one that fails last, one that was not measured before it."""
-    fails = check["status"] in ("fail", "not shown")
+    fails = check["status"] in ("fail", "not demonstrated")
     return fails, check["status"] == "not measured", check["high"] or 0.0
 
 

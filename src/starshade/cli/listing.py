@@ -113,7 +113,7 @@ def _list_policies(run: Run) -> None:
 
 def _threshold(policy: Policy, name: str) -> str:
     limit = policy.thresholds.get(name)
-    return "printed" if limit is None else limit.text(name)
+    return "no threshold" if limit is None else limit.text(name)
 
 
 _OTHERS = {"settings": _list_settings, "policies": _list_policies}

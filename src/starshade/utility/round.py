@@ -172,15 +172,18 @@ class UtilityRound(Shown):
             yield f"held-out RMSE not measured: {self.not_measured}"
             return
         share = self.held_out_covered or 0.0
-        covered = "" if share == 1 else f", {int(100 * share)}% covered"
         read, original, means = map(
             error_text,
             (self.held_out_read, self.held_out_original, self.held_out_user_item_means),
         )
-        if self.useful:
-            yield f"held-out RMSE {read}: original {original}, user + item means {means}{covered}"
+        error = f"{'' if self.useful else 'not useful: '}held-out RMSE {read}"
+        rivals = f"{f'original {original}, ' * self.useful}user + item means {means}"
+        if share == 1:
+            yield f"{error}: {rivals}"
         else:
-            yield f"not useful: held-out RMSE {read}, user + item means {means}{covered}"
+            covered = percent(min(share, 0.999))  # 100.0% would be false
+            yield f"{error} (covers {covered} of held-out ratings):"
+            yield rivals
         if self.share_of_people < 1:
             yield f"(held-out RMSE on a random {self.share_of_people:.0%} of the people)"
 

@@ -84,7 +84,7 @@ def test_a_threshold_is_compared_with_the_upper_end(
 ) -> None:
     rate = Rate(limit / 2, 0.0, limit + away)
     check = Check(name, "Text.", rate=rate, threshold=limit_of(limit))
-    assert check.status == ("pass" if passed else "not shown")
+    assert check.status == ("pass" if passed else "not demonstrated")
     assert check.fails == (not passed)
     both = Check(name, "Text.", rate=replace(rate, rate=limit + away), threshold=limit_of(limit))
     assert both.status == ("pass" if passed else "fail")
@@ -138,7 +138,7 @@ def test_what_is_not_there_to_be_measured_is_not_measured() -> None:
     check = attribute(None, {"attribute": limit_of(0.5)})
     assert check.status == "not measured"
     assert "averages" in check.text
-    assert attribute(None, {}).status == "printed"
+    assert attribute(None, {}).status == "no threshold"
 
 
 @pytest.mark.parametrize(

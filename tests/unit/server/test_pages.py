@@ -726,7 +726,7 @@ def test_a_release_begins_with_answers_a_bar_and_rows(pages: dict[str, tuple[str
     assert places == sorted(places)
     assert page.answers == []
     assert len(page.checks.rows) >= 10
-    assert {row[-1] for row in page.checks.rows} >= {"∞ accepted without limit", "printed"}
+    assert {row[-1] for row in page.checks.rows} >= {"∞ accepted without limit", "no threshold"}
     assert page.remains.svg.startswith("<svg role=")
     assert page.rows[0].head == ("Item", "Original ratings", "Release")
     assert page.command == ""  # made-up ratings have no file
@@ -826,7 +826,7 @@ def test_what_to_do_in_place_of_a_second_release_is_said(whole: Whole) -> None:
     ("status", "failed", "records", "helps"),
     [
         ("fail", "membership", 10, True),
-        ("not shown", "membership", 10, True),
+        ("not demonstrated", "membership", 10, True),
         ("fail", "membership", 9, False),  # too few people for k = 10
         ("not measured", "membership", 50, False),
     ],

@@ -56,9 +56,10 @@ def _action(check: Check, release: Release, *, everyone: bool) -> str:
         return "see the text of this check."
     if check.advice:
         return str(check.advice)
-    if check.status == "not shown" and check.name == "singling-out":  # its interval is of releases
+    wide = check.status == "not demonstrated"
+    if wide and check.name == "singling-out":  # its interval is of releases
         return f"more shadow releases{aside('shadows')} narrow the interval; or {_less(release)}"
-    if check.status == "not shown" and not everyone:
+    if wide and not everyone:
         return f"more targets{aside('targets')} narrow the interval; or {_less(release)}"
     return _less(release)
 

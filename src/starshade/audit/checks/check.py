@@ -15,11 +15,11 @@ from starshade.plain import counted, percent
 Status = Literal[
     "pass",
     "fail",
-    "not shown",
+    "not demonstrated",
     "not measured",
     "not applicable",
     "accepted without limit",
-    "printed",
+    "no threshold",
 ]
 Verdict = Literal["PASS", "FAIL", "INCOMPLETE"]
 #: exit code of an audit
@@ -27,15 +27,17 @@ EXIT_CODES: dict[Verdict, int] = {"PASS": 0, "FAIL": 1, "INCOMPLETE": 4}
 MARKS: dict[Status, str] = {
     "pass": "✓",
     "fail": "✗",
-    "not shown": "✗",
+    "not demonstrated": "✗",
     "not measured": "–",
     "not applicable": "–",
     "accepted without limit": "∞",
-    "printed": "",
+    "no threshold": "",
 }
 #: why composition does not apply to a release alone
 ALONE = "no earlier release was named"
 SLACK = 1e-9  # credits are sums of 1/t
+#: checks of which the baseline is taken off already
+EXCESSES = ("singling-out", "linkability")
 _WIDE = 0.5  # length of an interval from which nothing is concluded
 _TOO_WIDE = "The interval is too wide to conclude."
 
@@ -110,7 +112,8 @@ class Check:
         """The name in the field's terms, with the number of known ratings."""
         title = self.title_of or CHECKED[self.name].title
         if self.known is not None:
-            title += f" ({self.known} known)"
+            split = self.name == "linkability"  # half by each source
+            title += f" (2×{self.known // 2} known)" if split else f" ({self.known} known)"
         return title
 
     @property
@@ -119,7 +122,7 @@ class Check:
         if self.inapplicable:
             return "not applicable"
         if self.threshold is None:
-            return "printed"
+            return "no threshold"
         if self.failed:
             return "fail"
         if not self.threshold.effective:
@@ -134,12 +137,12 @@ class Check:
         most = float(self.threshold.share) + SLACK
         if self.rate.rate > most:
             return "fail"
-        return "pass" if self.rate.high <= most else "not shown"
+        return "pass" if self.rate.high <= most else "not demonstrated"
 
     @property
     def fails(self) -> bool:
         """Whether the verdict is FAIL because of it."""
-        return self.status in ("fail", "not shown")
+        return self.status in ("fail", "not demonstrated")
 
     @property
     def remark(self) -> str:
@@ -176,7 +179,7 @@ class Check:
         """The figure, without its interval."""
         if self.size is not None:
             return f"{self.size:,}"
-        return "not measured" if self.rate is None else percent(self.rate.rate)
+        return "not measured" if self.rate is None else self._signed(percent(self.rate.rate))
 
     @property
     def measured_text(self) -> str:
@@ -184,8 +187,16 @@ class Check:
         if self.size is not None or self.rate is None:
             return self.value_text
         exact = self.rate.low == self.rate.high
-        text = percent(self.rate.rate) if exact else str(self.rate)
+        text = self._signed(percent(self.rate.rate) if exact else str(self.rate))
         return text if self.targets is None else f"{text}, {self.people_text}"
+
+    @property
+    def excess(self) -> bool:
+        """Whether it is an excess over the baseline, (rate − baseline) / (1 − baseline)."""
+        return self.name in EXCESSES
+
+    def _signed(self, text: str) -> str:
+        return f"+{text}" if self.excess and not text.startswith("-") else text
 
     @property
     def people_text(self) -> str:
@@ -198,8 +209,8 @@ class Check:
 
     @property
     def threshold_text(self) -> str:
-        """The threshold in its usual form; a dash where there is none."""
-        return "–" if self.threshold is None else self.threshold.text(self.name)
+        """The threshold in its usual form."""
+        return "none" if self.threshold is None else self.threshold.text(self.name)
 
     @property
     def short(self) -> str:
@@ -208,7 +219,7 @@ class Check:
             return f"{self.title}: {'fails' if self.fails else 'not measured'}"
         sign = "minimum" if self.name == "class-size" else "threshold"
         upper = ""
-        if self.status == "not shown":
+        if self.status == "not demonstrated":
             upper = f", upper end {percent(self.rate.high)}"
         return f"{self.title}: {self.value_text}{upper} ({sign} {self.threshold_text})"
 

@@ -82,8 +82,8 @@ CHECKED: Mapping[str, Checked] = {
         ),
         Checked(
             "inference",
-            "Inference gain, points",
-            "correct answers about a person, beyond releases without them",
+            "Inference gain",
+            "correct answers about a person, beyond releases without them, in percentage points",
         ),
         Checked(
             "attribute",

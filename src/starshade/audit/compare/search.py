@@ -218,7 +218,7 @@ class PolicySearch(Shown):
     def _best(self, name: str) -> str:
         """Say how near a check that never passes came to its threshold."""
         own = [(c, each) for each in self.attempts for c in each.last.checks if c["name"] == name]
-        failing = [(c, each) for c, each in own if c["status"] in ("fail", "not shown")]
+        failing = [(c, each) for c, each in own if c["status"] in ("fail", "not demonstrated")]
         if not failing:
             check, _ = next(each for each in own if each[0]["status"] == "not measured")
             advice = f" {check['advice']}" if check["advice"] else ""
@@ -274,7 +274,7 @@ class PolicySearch(Shown):
 
 def _passes(name: str) -> Any:
     """Return whether a try is within the threshold of a check, where it has one and applies."""
-    open_ = ("fail", "not shown", "not measured")
+    open_ = ("fail", "not demonstrated", "not measured")
     return lambda each: all(c["status"] not in open_ for c in each.last.checks if c["name"] == name)
 
 

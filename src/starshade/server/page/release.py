@@ -76,7 +76,7 @@ def status_of(result: Result) -> str:
 
 def _decisive(result: Result) -> list[Result]:
     """Return the checks because of which the verdict is not PASS."""
-    open_ = ("fail", "not shown", "not measured")
+    open_ = ("fail", "not demonstrated", "not measured")
     return [one for one in result.get("checks") or () if one["status"] in open_]
 
 
@@ -229,7 +229,7 @@ def _fails_a_check(result: Result) -> bool:
     return any(one["status"] in _ABOVE for one in result.get("checks") or ())
 
 
-_ABOVE = ("fail", "not shown")
+_ABOVE = ("fail", "not demonstrated")
 
 
 def _checks(result: Result) -> Table | None:
