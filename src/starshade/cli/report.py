@@ -35,6 +35,7 @@ from starshade.cli.show import words
 from starshade.errors import ConfigError
 from starshade.progress import note
 from starshade.ratings.readers.addresses.address import hidden
+from starshade.report.outline import DEFAULT, OUTLINES
 
 if TYPE_CHECKING:
     from starshade.audit.dossier.dossier import Dossier
@@ -53,6 +54,12 @@ if TYPE_CHECKING:
     click.option("--out", required=True, metavar="FILE", help="HTML file; must not exist"),
     click.option(
         "--public", is_flag=True, help="Write the public report, without data on single users"
+    ),
+    click.option(
+        "--template",
+        type=click.Choice(list(OUTLINES)),
+        help="Headings of the internal report from page 2 on: ISO/IEC 27559 or EMA Policy 0070 "
+        f"[default: {DEFAULT}]",
     ),
 )
 @grouped(
@@ -80,6 +87,7 @@ def report(
     release: str,
     out: str,
     public: bool,
+    template: str | None,
     private: str | None,
     probe: str | None,
     limits: dict[str, Any],
@@ -90,12 +98,17 @@ def report(
 ) -> None:
     """Write the report on a release, to read, print and sign.
 
-    One HTML file with the verdict, its reasons, the attacks, the utility and the actions to take.
-    The internal report names users at risk, and only you can read the file (mode 0600). The public
+    One HTML file. Page 1 of the internal report is for the decision: verdict, why the data need
+    protection, utility, residual risk, sign-off. Only you can read the file (mode 0600). The public
     report has no data on single users.
     """
     # refused before what is slow is loaded
     thresholds_of(limits["threshold"], earlier=bool(earlier))
+    if public and template is not None:
+        raise ConfigError(
+            f"--template {template}: the public report has one form",
+            advice="Leave out --template, or --public.",
+        )
     place = place_for(out, "--out")
     from starshade.audit.dossier.dossier import gather
     from starshade.audit.measure import need_receipt
@@ -123,7 +136,7 @@ def report(
         seed=run.seed,
         command=repeated(context, released, reading, run.seed),
     )
-    write(dossier, place, public=public)
+    write(dossier, place, public=public, template=template or DEFAULT)
     content = dossier.public() if public else dossier.internal()
     run.emit(
         {
@@ -155,14 +168,14 @@ def place_for(out: Where, option: str) -> Place:
     return ensure_free(out, option=option)
 
 
-def write(dossier: Dossier, place: Place, *, public: bool) -> None:
+def write(dossier: Dossier, place: Place, *, public: bool, template: str = DEFAULT) -> None:
     """Write the internal or the public report."""
     from starshade.chart import drawable
     from starshade.report.page import save_report
 
     if not drawable():
         note("no charts in the report; to draw them: pip install 'starshade[report]'")
-    save_report(dossier, place, public=public)
+    save_report(dossier, place, public=public, template=template)
     wrote(place)
 
 

@@ -13,7 +13,7 @@ from starshade.chart import Spec, encoded, marks
 from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.report.picture import AFTER, BEFORE, GRID, LIMIT, MUTED, inline, picture_of
-from starshade.report.stacked import cells_bar, remains_bar
+from starshade.report.stacked import cells_bar, kinds_bar, remains_bar
 
 _SIDES = ("before", "after")
 _ROW = 24  # height of a bar with its space
@@ -55,6 +55,7 @@ def charts(content: Mapping[str, Any]) -> dict[str, Spec]:
         drawn["long_tail"] = _curve(data["long_tail"]["points"])
     if content["remains"]:
         drawn["remains"] = remains_bar(content["remains"])
+        drawn["remains_small"] = kinds_bar(content["remains"]["kinds"])
     if content["histogram"]:
         drawn["histogram"] = _before_after(content["histogram"])
     return drawn

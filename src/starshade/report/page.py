@@ -18,6 +18,7 @@ from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
 from starshade.release.figures import LEFT_OUT
 from starshade.report.dossier_charts import pictures
+from starshade.report.outline import DEFAULT, OUTLINES
 from starshade.report.picture import palette_css
 
 if TYPE_CHECKING:
@@ -36,20 +37,22 @@ _LITERATURE = ("gen_iloss", "dm", "c_avg")
 
 
 @announced("writing the report")
-def render_report(dossier: Dossier, *, public: bool) -> str:
+def render_report(dossier: Dossier, *, public: bool, template: str = DEFAULT) -> str:
     """Write the report as HTML.
 
     One page without scripts that loads nothing: style and pictures are in it. It follows the
     reader's preference of light or dark, and prints in black on white.
 
     `public`: the public report, with nothing about a single user; else the internal one, which
-    names the users at risk, the seed and the command that reproduces the release.
+    names the seed and the command that reproduces the release. `template`: the headings of the
+    internal report from page 2 on.
     """
     content = dossier.public() if public else dossier.internal()
     page = environment().get_template("report.html.j2")
     return page.render(
         content,
         pictures=pictures(content),
+        outline=OUTLINES[template],
         palette=palette_css(),
         policy=POLICY,
         left_out=LEFT_OUT,
@@ -59,7 +62,7 @@ def render_report(dossier: Dossier, *, public: bool) -> str:
 
 
 @typed
-def save_report(dossier: Dossier, out: Where, *, public: bool) -> Path:
+def save_report(dossier: Dossier, out: Where, *, public: bool, template: str = DEFAULT) -> Path:
     """Write the report to a file: all of it or nothing.
 
     Parameters
@@ -69,6 +72,8 @@ def save_report(dossier: Dossier, out: Where, *, public: bool) -> Path:
         Must not exist, nor be inside a release. Only its owner can read the internal report.
     public : bool
         See `render_report`.
+    template : {"iso27559", "ema"}
+        Headings of the internal report from page 2 on.
 
     Returns
     -------
@@ -84,7 +89,7 @@ def save_report(dossier: Dossier, out: Where, *, public: bool) -> Path:
     """
     place = Place.of(out)
     with atomic_file(place, 0o666 if public else 0o600) as file:
-        file.write_text(render_report(dossier, public=public), encoding="utf-8")
+        file.write_text(render_report(dossier, public=public, template=template), encoding="utf-8")
     return place.path
 
 

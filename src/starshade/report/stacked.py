@@ -65,7 +65,7 @@ def remains_bar(remains: Mapping[str, Any]) -> Spec:
     `remains`: as `starshade.audit.dossier.remains.remains_section` returns it.
     """
     kinds, skill = remains["kinds"], remains["improvement_over_item_means"]
-    colours = _OF_PROFILES if any(kind["name"] == "half_step" for kind in kinds) else _COLOURS
+    colours = _colours(kinds)
     near, base = remains["within_step"], remains["item_means_within_step"]
     bars = [
         _bar(f"This release: {percent(near)} within ±1 step", kinds, colours),
@@ -78,6 +78,17 @@ def remains_bar(remains: Mapping[str, Any]) -> Spec:
     notes = [f"Improvement over item means: {worth} (1: exact, below 0: worse)"]
     said = f"Utility of the ratings. {_listed(kinds)}. {remains['text']}"
     return _drawn(said, bars, _legend(kinds, colours), notes, at=base)
+
+
+def kinds_bar(kinds: Kinds) -> Spec:
+    """Draw the utility of the ratings alone; `kinds` as of `remains_bar`."""
+    colours = _colours(kinds)
+    bar = _bar("All ratings of the original data", kinds, colours)
+    return _drawn(f"Utility of the ratings. {_listed(kinds)}.", [bar], _legend(kinds, colours), [])
+
+
+def _colours(kinds: Kinds) -> Mapping[str, str]:
+    return _OF_PROFILES if any(kind["name"] == "half_step" for kind in kinds) else _COLOURS
 
 
 def cells_bar(kinds: Kinds) -> Spec:

@@ -154,7 +154,8 @@ class UtilityRound(Shown):
         """The round in two lines of at most 80 columns; more only where a reason takes them."""
         first, *more = self._parts()
         indent = " " * len(_HEAD)
-        every = [f"{_HEAD}{first}", *(f"{indent}{part}" for part in more)]
+        more = [line for part in more for line in part.split("\n")]
+        every = [f"{_HEAD}{first}", *(f"{indent}{line}" for line in more)]
         return tuple(line for each in every for line in _wrapped(each, indent))
 
     def _parts(self) -> Iterator[str]:
@@ -182,8 +183,7 @@ class UtilityRound(Shown):
             yield f"{error}: {rivals}"
         else:
             covered = percent(min(share, 0.999))  # 100.0% would be false
-            yield f"{error} (covers {covered} of held-out ratings):"
-            yield rivals
+            yield f"{error} (covers {covered} of held-out ratings):\n{rivals}"
         if self.share_of_people < 1:
             yield f"(held-out RMSE on a random {self.share_of_people:.0%} of the people)"
 
@@ -192,7 +192,8 @@ class UtilityRound(Shown):
         return {**payload(self), "useful": self.useful}
 
     def __str__(self) -> str:
-        return " ".join(f"{part[:1].upper()}{part[1:]}." for part in self._parts())
+        parts = (part.replace("\n", " ") for part in self._parts())
+        return " ".join(f"{part[:1].upper()}{part[1:]}." for part in parts)
 
     def _headline(self) -> str:
         return "Utility"

@@ -19,6 +19,7 @@ from starshade.attack.risk import OnlyFit, Risk
 from starshade.attack.risk_result import RiskResult
 from starshade.audit.dossier.data import at_risk, data_section, stand_out
 from starshade.audit.dossier.examples import example_rows
+from starshade.audit.dossier.first import first_page, notices_of
 from starshade.audit.dossier.losses import (
     disclosure_rows,
     histogram_section,
@@ -42,6 +43,7 @@ from starshade.audit.dossier.release import (
     worst_off,
 )
 from starshade.audit.dossier.remains import no_remains, remains_section
+from starshade.audit.dossier.variables import risk_section, variables_section
 from starshade.audit.dossier.verdict import check_section, finding_rows, verdict_section
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
@@ -117,6 +119,16 @@ class Dossier:
         Sentences: what is not guaranteed.
 
     Internal report only:
+
+    ``first``
+        What page 1 has beside the verdict: ``{protection{known, before, after, dots_before,
+        dots_after, tested}, risks[{title, name, value, high, bar, end, limit, threshold, status,
+        mark}], decision}``.
+    ``variables``
+        ``[{name, kind, technique}]``: each variable of the data, and what the release does to it.
+    ``class_risk``
+        ``{average, maximum, smallest, classes}``: prosecutor risk by class sizes, or None where
+        records of a class may differ.
 
     A *rate* is ``{rate, low, high}``, shares in [0, 1] with a 95 % interval, or None where it is
     not known.
@@ -355,6 +367,10 @@ def _judged(
     data = data_section(ratings, audited, release.scale)
     return {
         "verdict": verdict_section(result, release, audited.n_users, publishable),
+        "notices": notices_of(result, release, audited.n_users),
+        "first": first_page(result),
+        "variables": variables_section(ratings, release),
+        "class_risk": risk_section(release),
         "claims": claim_rows(result.claims, beside=bool(release.manifest.quasi_identifiers)),
         "checks": check_section(result),
         "findings": finding_rows(result),

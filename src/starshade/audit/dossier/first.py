@@ -1,0 +1,104 @@
+"""Page 1 of the internal report: why the data need protection, utility and residual risk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starshade.audit.checks.check import MARKS, Check
+from starshade.audit.checks.policy import CHECKED
+from starshade.audit.result import AuditResult
+from starshade.plain import counted, percent
+from starshade.release.table import Release
+
+#: people below which figures of single attacks say little
+FEW = 30
+_DOTS = 100
+
+
+def first_page(result: AuditResult) -> dict[str, Any]:
+    """Return the content of page 1, apart from verdict, accepted risks and context.
+
+    ``protection``: ``{known, before, after, tested}``, shares in [0, 1] or None, by the strongest
+    attack with the policy's number of known ratings. ``risks``: a row for each check that applies,
+    ``bar`` and ``limit`` as shares of the axis, None where there are none. ``decision``: the
+    checks that are not PASS, in a sentence.
+    """
+    return {
+        "protection": _protection(result),
+        "risks": [_row(each) for each in result.checks if not each.inapplicable],
+        "decision": _decision(result),
+    }
+
+
+def notices_of(result: AuditResult, release: Release, people: int) -> list[str]:
+    """Return what limits the whole report, for its first line; `people`: in the release."""
+    found = []
+    if release.private is None:
+        found.append(
+            "No private key file was given: risks that need it and the utility are not measured."
+        )
+    if people < FEW:
+        found.append(
+            f"The release has {counted(people, 'person', 'people')}: too few to measure its risks."
+        )
+    measured = [each for each in result.checks if each.rate is not None and each.size is None]
+    if not measured:
+        found.append("No risk was measured by an attack.")
+    return found
+
+
+def dots(share: float | None) -> int | None:
+    """Return how many of 100 dots stand for a share; only nothing has none, only all have 100.
+
+    Examples
+    --------
+    >>> dots(0.002), dots(0.0), dots(0.188), dots(0.998), dots(1.0)
+    (1, 0, 19, 99, 100)
+    """
+    if share is None:
+        return None
+    return min(max(round(_DOTS * share), int(share > 0)), _DOTS - int(share < 1))
+
+
+def _protection(result: AuditResult) -> dict[str, Any]:
+    checks = [each for each in result.checks if each.name == "re-identification"]
+    worst = max(checks, key=lambda each: -1 if each.rate is None else each.rate.rate)
+    before = None if worst.before is None else worst.before.rate
+    after = None if worst.rate is None else worst.rate.rate
+    return {
+        "known": worst.known,
+        "before": before,
+        "after": after,
+        "dots_before": dots(before),
+        "dots_after": dots(after),
+        "tested": worst.people_text,
+    }
+
+
+def _row(check: Check) -> dict[str, Any]:
+    counted_exactly = check.size is not None
+    high = None if check.rate is None or counted_exactly else max(0.0, check.rate.high)
+    limit = check.threshold
+    return {
+        "title": check.title,
+        "name": check.name,
+        "value": "–" if check.rate is None and not counted_exactly else check.value_text,
+        "high": None if high is None or check.rate is None else percent(high),
+        "bar": None if high is None or check.rate is None else max(0.0, check.rate.rate),
+        "end": high,
+        "limit": None if limit is None or counted_exactly else float(limit.share),
+        "threshold": check.threshold_text,
+        "status": check.status,
+        "mark": MARKS[check.status],
+    }
+
+
+def _decision(result: AuditResult) -> str:
+    fails = [each.name for each in result.checks if each.fails]
+    open_ = [each.name for each in result.checks if each.status == "not measured"]
+    parts = [
+        f"{what}: {'; '.join(CHECKED[name].title for name in dict.fromkeys(names))}."
+        for what, names in (("Above the threshold", fails), ("Not measured", open_))
+        if names
+    ]
+    return " ".join([*parts, *(each.text for each in result.findings if not each.passed)])
