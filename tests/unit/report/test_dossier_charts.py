@@ -42,6 +42,7 @@ def test_there_is_a_picture_of_each(drawn: dict[str, ElementTree.Element]) -> No
         "long_tail",
         "histogram",
         "remains",
+        "remains_small",
         "says",
         "classes",
         "cells",
