@@ -186,7 +186,8 @@ class Dossier:
         ``{rows[{user, known, share, class_size, disclosed, exists}], listed, total, text}`` or
         None: the users at risk, the most exposed first: how few ratings identify each in the
         original data, the class size in the release, how many of their ratings the class
-        discloses, and of how many it discloses the existence.
+        discloses, and of how many it discloses the existence. No page has them: they are in a
+        separate file (`starshade.report.people.save_people`).
     ``run``
         ``{seed, release, private, probe, earlier, command, digest, seconds, config}``: how to
         reproduce the report; texts, or None.
