@@ -19,6 +19,7 @@ from starshade.ratings.places.place import Place, Where
 from starshade.release.figures import LEFT_OUT
 from starshade.report.dossier_charts import pictures
 from starshade.report.picture import palette_css
+from starshade.report.terms import Terms
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,7 +47,7 @@ def render_report(dossier: Dossier, *, public: bool) -> str:
     names the users at risk, the seed and the command that reproduces the release.
     """
     content = dossier.public() if public else dossier.internal()
-    page = environment().get_template("report.html.j2")
+    page = environment().get_template("public.html.j2" if public else "report.html.j2")
     return page.render(
         content,
         pictures=pictures(content),
@@ -105,6 +106,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         finalize=_visible,
     )
+    environment.globals["terms"] = Terms()
     for phrase in (count, counted, ends, figure, lines, percent, sentence, size):
         environment.filters[phrase.__name__] = phrase
     return environment

@@ -109,10 +109,14 @@ class Dossier:
     ``holds``
         ``{scale, attributes, classes{count, smallest, median, largest, bins[{label, share}],
         meaning}, cells{kinds[{name, label, share}], histogram[{label, share}], meaning}, examples,
-        disclosure{rows}, inside[{title, value, unit, meaning}], useful, left_out}``: what is in the
-        folder; None where it may not be published. `kinds` are of all cells, `examples` as in
-        the internal report, without real rows. The histogram is empty on a scale without steps;
-        `inside` has bands.
+        disclosure{rows}, inside[{title, value, unit, meaning}]}``: what is in the folder; None
+        where it may not be published. `kinds` are of all cells, `examples` as in the internal
+        report, without real rows. The histogram is empty on a scale without steps; `inside` has
+        bands.
+    ``uses``
+        ``{good_for, not_good_for}``: sentences on the method of the release.
+    ``omitted``
+        ``{text, rows[{title, value, meaning}]}``: items and people left out, in bands.
     ``open``
         Sentences: what is not guaranteed.
 
