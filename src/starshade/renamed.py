@@ -147,6 +147,9 @@ _UNDER: Mapping[str, Mapping[str, str]] = {
 #: the status of a check in schema 1
 _STATUS = {"no threshold": "printed", "not demonstrated": "not shown"}
 
+#: keys of the object of a command that schema 1 has not
+ADDED: Mapping[str, tuple[str, ...]] = {"report": ("pdf", "risk_list", "report")}
+
 
 def older_keys(command: str, result: Any) -> Any:
     """Return a result with the keys of schema 1.
@@ -157,6 +160,8 @@ def older_keys(command: str, result: Any) -> Any:
     {'groups_tried': 3, 'rank': 2}
     >>> older_keys("audit", {"checks": [{"initial": 0.5}]})
     {'checks': [{'before': 0.5}]}
+    >>> older_keys("report", {"out": "r.html", "pdf": None})
+    {'out': 'r.html'}
     """
     first = command.partition(" ")[0]
     names = {**RENAMED.get(first, {}), **RENAMED.get(command, {})}
@@ -176,7 +181,8 @@ def older_keys(command: str, result: Any) -> Any:
             [renamed(each, older) for each in value] if isinstance(value, list | tuple) else value
         )
 
-    return renamed(result, older)
+    added = ADDED.get(first, ())
+    return renamed({key: each for key, each in result.items() if key not in added}, older)
 
 
 def newer_names(name: str) -> list[str]:

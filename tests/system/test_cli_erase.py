@@ -83,18 +83,22 @@ def test_a_project_s_receipts_and_the_reports_that_name_them(
         f"{text}[audit]\nshadows = 0\ntargets = 20\nknown=[2]\n{in_toml()}\n"
     )
     assert told("run", "--seed", 1)["pass"]
-    page = (tmp_path / ".starshade" / "reports" / "release-1.html").read_text()
-    [listed, *_] = re.findall(r'<th scope="row">&lt;&amp;(u\d+)&gt;</th>', page)
+    place = tmp_path / ".starshade" / "reports" / "release-1-at-risk.csv"
+    [listed, *_] = re.findall(r"^<&(u\d+)>,", place.read_text(), re.M)
+    earlier = f'<table class="people"><tr><th scope="row">&lt;&amp;{listed}&gt;</th></tr></table>'
+    (place.parent / "release-0.html").write_text(earlier)  # as earlier versions wrote reports
     (tmp_path / "ids").write_text(f"<&{listed}>\n")
     found = told("erase", "ids", "--dry-run")
     assert [held["key_file"] for held in found["key_files"]] == [
         ".starshade/receipts/release-1.json"
     ]
-    assert found["reports"] == [".starshade/reports/release-1.html"]
+    reports = [f".starshade/reports/{name}" for name in ("release-0.html", place.name)]
+    assert found["reports"] == reports
     said = " ".join(call("erase", "ids").stdout.split())
-    assert "Still named in .starshade/reports/release-1.html: delete" in said
+    assert f"Still named in {', '.join(reports)}: delete" in said
     assert listed not in said
-    (tmp_path / ".starshade" / "reports" / "release-1.html").unlink()
+    for report in reports:
+        (tmp_path / report).unlink()
     again = told("erase", "ids")
     assert (again["reports"], again["rewritten"]) == ([], False)
 

@@ -33,6 +33,8 @@ WRITERS = [
     "attack RATINGS --risk-list PLACE",
     "audit RATINGS RELEASE --report PLACE",
     "report RATINGS RELEASE --out PLACE",
+    "report RATINGS RELEASE --out free --pdf PLACE",
+    "report RATINGS RELEASE --out free --risk-list PLACE",
     "compare RATINGS --out PLACE",
     "reproduce ns --data RATINGS --out PLACE",
     "reproduce pa --data RATINGS --out PLACE",

@@ -361,7 +361,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(
     assert everything(out) == whole
     assert (out / "latest").resolve() == (out / "release-1").resolve()
     reports = {path.name for path in (project / FOLDER / "reports").iterdir()}
-    assert reports == {"release-1.html", "release-1-public.html"}
+    assert reports == {"release-1.html", "release-1-at-risk.csv", "release-1-public.html"}
     assert told("run")["unchanged"]
     assert list((project / FOLDER / "work").iterdir()) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import stat
@@ -188,3 +189,68 @@ def test_pages_name_no_option(
     text = re.sub(r"<[^>]+>", "", text)
     assert "key file" in text or edition
     assert re.findall(r"--[a-z][a-z-]*", text) == []
+
+
+def test_json_has_every_figure_of_the_report_but_names_nobody(
+    ratings_csv: Path, made: Made, tmp_path: Path
+) -> None:
+    asked = ("report", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
+    risk = tmp_path / "risk.csv"
+    own = told(*asked, "--out", tmp_path / "own.html", "--risk-list", risk)
+    public = told(*asked, "--out", tmp_path / "public.html", "--public")
+    assert own["report"]["audience"] == "internal"
+    assert own["report"]["checks"][0]["value_text"]
+    assert set(own["report"]["people"]) == {"listed", "total", "text"}
+    assert len(risk.read_text().splitlines()) == own["report"]["people"]["total"] + 1
+    assert (own["risk_list"], own["pdf"]) == (str(risk), None)
+    assert stat.S_IMODE(risk.stat().st_mode) == 0o600
+    assert public["report"]["audience"] == "public"
+    assert "people" not in public["report"]
+    assert public["risk_list"] is None
+    older = call(*asked, "--out", tmp_path / "older.html", "--json-schema", 1)
+    assert not {"report", "pdf", "risk_list"} & set(json.loads(older.stdout))
+
+
+def test_a_pdf_is_printed_or_the_command_is_shown(
+    ratings_csv: Path, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("report", ratings_csv, made.folder, *QUICK, "--json")
+    monkeypatch.setattr("starshade.report.pdf.find_browser", lambda: None)
+    html, pdf = tmp_path / "r.html", tmp_path / "r.pdf"
+    result = call(*asked, "--out", html, "--pdf", pdf)
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["pdf"] is None
+    said = f"chromium --headless --no-pdf-header-footer --print-to-pdf={pdf} {html}"
+    assert said in " ".join(result.stderr.split())
+    assert html.exists()
+    assert not pdf.exists()
+
+    browser = tmp_path / "chromium"
+    monkeypatch.setattr("starshade.report.pdf.find_browser", lambda: str(browser))
+    script = '#!/bin/sh\nfor a in "$@"; do case $a in --print-to-pdf=*) '
+    browser.write_text(f'{script}printf "%%PDF-1" > "${{a#--print-to-pdf=}}";; esac; done\n')
+    browser.chmod(0o755)
+    found = told(*asked[:-1], "--out", tmp_path / "s.html", "--pdf", pdf)
+    assert found["pdf"] == str(pdf)
+    assert stat.S_IMODE(pdf.stat().st_mode) == 0o600
+    browser.write_text("#!/bin/sh\nexit 3\n")
+    said = refused(*asked[:-1], "--out", tmp_path / "t.html", "--pdf", tmp_path / "t.pdf")
+    assert "could not print the report: exit code 3" in said
+    assert (tmp_path / "t.html").exists()
+    assert not (tmp_path / "t.pdf").exists()
+
+
+@pytest.mark.parametrize("option", ["--pdf", "--risk-list"])
+def test_places_of_more_files_are_refused_before_the_work(
+    option: str, ratings_csv: Path, made: Made, tmp_path: Path
+) -> None:
+    asked = ("report", ratings_csv, made.folder, "--out", tmp_path / "r.html", option)
+    (tmp_path / "there").write_text("mine")
+    assert f"{option} {tmp_path / 'there'}: exists already" in refused(*asked, tmp_path / "there")
+    inside = made.folder / "x"
+    assert f"{option} {inside}: is inside the release" in refused(*asked, inside)
+    assert f"{option} nowhere/x: " in refused(*asked, "nowhere/x")
+    assert "is the file of --out" in refused(*asked, tmp_path / "r.html")
+    assert "an empty name" in refused(*asked, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+    assert not inside.exists()

@@ -81,12 +81,18 @@ def _of_project(given: tuple[str, ...]) -> Iterator[list[str]]:
 
 
 def _reports_naming(ids: Collection[str]) -> list[str]:
-    """Return the reports that the runs of a project keep and that name any of these people."""
+    """Return the reports and lists that a project's runs keep and that name any of these people.
+
+    Reports of earlier versions have the list of people at risk in them.
+    """
     from starshade.project.file import FOLDER
     from starshade.report.named import names_any
+    from starshade.report.people import lists_any
 
-    reports = sorted(Path(FOLDER).glob("reports/*.html"))
-    return [str(report) for report in reports if names_any(report, set(ids))]
+    users = set(ids)
+    named = [path for path in Path(FOLDER).glob("reports/*.html") if names_any(path, users)]
+    named += [path for path in Path(FOLDER).glob("reports/*.csv") if lists_any(path, users)]
+    return [str(path) for path in sorted(named)]
 
 
 def _lines(users: str) -> dict[int, str]:

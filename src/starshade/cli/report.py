@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial
 from importlib.util import find_spec
@@ -61,6 +62,12 @@ if TYPE_CHECKING:
         help="Headings of the internal report from page 2 on: ISO/IEC 27559 or EMA Policy 0070 "
         f"[default: {DEFAULT}]",
     ),
+    click.option(
+        "--pdf", metavar="FILE", help="Print the report as PDF too, by an installed Chromium"
+    ),
+    click.option(
+        "--risk-list", metavar="FILE", help="Write the people at risk as CSV (private file)"
+    ),
 )
 @grouped(
     OWNER,
@@ -88,6 +95,8 @@ def report(
     out: str,
     public: bool,
     template: str | None,
+    pdf: str | None,
+    risk_list: str | None,
     private: str | None,
     probe: str | None,
     limits: dict[str, Any],
@@ -99,8 +108,9 @@ def report(
     """Write the report on a release, to read, print and sign.
 
     One HTML file. Page 1 of the internal report is for the decision: verdict, why the data need
-    protection, utility, residual risk, sign-off. Only you can read the file (mode 0600). The public
-    report has no data on single users.
+    protection, utility, residual risk, sign-off. It contains paths and the seed: only you can read
+    the file (mode 0600), as the list of people at risk. The public report has no data on single
+    users.
     """
     # refused before what is slow is loaded
     thresholds_of(limits["threshold"], earlier=bool(earlier))
@@ -109,7 +119,7 @@ def report(
             f"--template {template}: the public report has one form",
             advice="Leave out --template, or --public.",
         )
-    place = place_for(out, "--out")
+    places = _places(out, pdf, risk_list)
     from starshade.audit.dossier.dossier import gather
     from starshade.audit.measure import need_receipt
     from starshade.audit.verdict import Audit
@@ -136,7 +146,14 @@ def report(
         seed=run.seed,
         command=repeated(context, released, reading, run.seed),
     )
-    write(dossier, place, public=public, template=template or DEFAULT)
+    write(
+        dossier,
+        places["--out"],
+        public=public,
+        template=template or DEFAULT,
+        at_risk=places.get("--risk-list"),
+    )
+    printed = "--pdf" in places and _print(places["--out"], places["--pdf"], public=public)
     content = dossier.public() if public else dossier.internal()
     run.emit(
         {
@@ -145,12 +162,61 @@ def report(
             "headline": content["verdict"]["headline"],
             "audience": content["audience"],
             "out": out,
-            "bytes": place.path.stat().st_size,
+            "bytes": places["--out"].path.stat().st_size,
+            "pdf": pdf if printed else None,
+            "risk_list": risk_list,
+            "report": figures_of(content),
             "seed": run.seed,
             "seconds": run.seconds,
         },
-        lambda: words(f"{content['verdict']['headline']}. Report: {out}"),
+        lambda: words(_summary(content["verdict"]["headline"], out, pdf, printed, risk_list)),
     )
+
+
+def _summary(headline: str, out: str, pdf: str | None, printed: bool, risk_list: str | None) -> str:
+    text = f"{headline}. Report: {out}"
+    text += f"; PDF: {pdf}" * printed
+    return text + (f"; people at risk: {risk_list}" if risk_list is not None else "")
+
+
+def figures_of(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a report without the list of people at risk."""
+    figures = dict(content)
+    if figures.get("people"):
+        figures["people"] = {key: v for key, v in figures["people"].items() if key != "rows"}
+    return figures
+
+
+def _places(out: str, pdf: str | None, risk_list: str | None) -> dict[str, Place]:
+    """Refuse places that are taken, or the same, before the long work."""
+    places: dict[str, Place] = {"--out": place_for(out, "--out")}
+    for option, where in (("--pdf", pdf), ("--risk-list", risk_list)):
+        if where is None:
+            continue
+        place = ensure_free(where, option=option)
+        taken = next((other for other, there in places.items() if there == place), None)
+        if taken is not None:
+            raise ConfigError(
+                f"{option} {where}: is the file of {taken}", advice="Give each file its own name."
+            )
+        places[option] = place
+    return places
+
+
+def _print(report: Place, pdf: Place, *, public: bool) -> bool:
+    """Print a report as PDF; False, with a note on how to do it, where there is no browser."""
+    from starshade.report.pdf import find_browser, pdf_command, save_pdf
+
+    browser = find_browser()
+    if browser is None:
+        note(
+            "no PDF: neither Chromium nor Chrome is installed; with one of them: "
+            f"{pdf_command(str(report), str(pdf))}"
+        )
+        return False
+    save_pdf(report, pdf, browser, public=public)
+    wrote(pdf)
+    return True
 
 
 def can_report() -> bool:
@@ -168,20 +234,35 @@ def place_for(out: Where, option: str) -> Place:
     return ensure_free(out, option=option)
 
 
-def write(dossier: Dossier, place: Place, *, public: bool, template: str = DEFAULT) -> None:
-    """Write the internal or the public report."""
+def write(
+    dossier: Dossier,
+    place: Place,
+    *,
+    public: bool,
+    template: str = DEFAULT,
+    at_risk: Place | None = None,
+) -> None:
+    """Write the internal or the public report, and the list of people at risk with it."""
     from starshade.chart import drawable
+    from starshade.ratings.places.atomic import together
     from starshade.report.page import save_report
+    from starshade.report.people import save_people
 
     if not drawable():
         note("no charts in the report; to draw them: pip install 'starshade[report]'")
-    save_report(dossier, place, public=public, template=template)
-    wrote(place)
+    with together():
+        if at_risk is not None:
+            save_people(dossier, at_risk)
+        save_report(dossier, place, public=public, template=template)
+    for written in (at_risk, place):
+        if written is not None:
+            wrote(written)
 
 
 #: options that change nothing in what is found, and the seed, which comes last
 _ELSEWHERE = {"as_json", "json_schema", "threads", "memory", "quiet", "log_file", "seed"}
 _WRITTEN = {"out", "report"}  # a repeated report goes next to the release
+_EXTRA = {"pdf", "risk_list"}  # files that change nothing in the report
 _UNSAID: tuple[Any, ...] = (None, "none", [], {}, "")
 
 
@@ -195,7 +276,11 @@ def repeated(context: click.Context, release: Release, reading: Reading, seed: i
     words = ["starshade", str(context.info_name), hidden(ratings), folder, *reading.arguments()]
     for option in context.command.params:
         name = str(option.name)
-        if name in _ELSEWHERE or hasattr(reading, name) or not isinstance(option, click.Option):
+        if (
+            name in _ELSEWHERE | _EXTRA
+            or hasattr(reading, name)
+            or not isinstance(option, click.Option)
+        ):
             continue
         value = given.get(name)
         if option.is_flag:

@@ -88,9 +88,13 @@ class Ran(Shown):
             yield "It is published already, but the current [audit] settings would not allow it."
         if self.audit is None:
             return
-        files = [f"Internal report: {FOLDER}/reports/{self.name}.html"]
+        reports = f"{FOLDER}/reports/{self.name}"
+        files = [
+            f"Internal report: {reports}.html",
+            f"people at risk: {reports}-at-risk.csv",
+        ]
         if self.published_by:
-            files.append(f"public report: {FOLDER}/reports/{self.name}-public.html")
+            files.append(f"public report: {reports}-public.html")
         if self.published:
             files.append(f"private key file: {FOLDER}/receipts/{self.name}.json")
         yield f"{', '.join(files)}."

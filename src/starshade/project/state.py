@@ -5,7 +5,7 @@
     .starshade/
     ├── state.json          the last run, and what is out
     ├── receipts/NAME.json  of each release that is out
-    ├── reports/NAME.html   and, of what is published, NAME-public.html
+    ├── reports/NAME.html   with NAME-at-risk.csv and, of what is published, NAME-public.html
     └── work/               what a run has finished, until its release leaves or another run begins
 """
 
@@ -33,7 +33,9 @@ from starshade.ratings.places.place import output_error
 _STATE = "state.json"
 _FORMAT = 1
 _WITHIN = ("receipts", "reports", "work")
-REPORT, PUBLIC = "report.html", "report-public.html"  # in the folder of a job
+#: in the folder of a job: the reports and the list of people at risk
+REPORT, PUBLIC, AT_RISK = "report.html", "report-public.html", "at-risk.csv"
+_NAMES = {REPORT: "{}.html", PUBLIC: "{}-public.html", AT_RISK: "{}-at-risk.csv"}
 
 
 @dataclass(frozen=True)
@@ -102,17 +104,21 @@ class Keep:
         return [*sorted(self.receipts.glob("*.json")), *sorted(self.work.glob("*/receipt.json"))]
 
     def report(self, job: str, name: str, *, public: bool = False) -> None:
-        """Put a report of a job, where there still is one, among the others."""
-        source = self.work / job / (PUBLIC if public else REPORT)
-        if source.exists():
-            os.replace(source, self._report(name, public))
+        """Put a report of a job, where there still is one, among the others.
+
+        With the internal one goes the list of people at risk.
+        """
+        for file in (PUBLIC,) if public else (AT_RISK, REPORT):
+            source = self.work / job / file
+            if source.exists():
+                os.replace(source, self._report(name, file))
 
     def withdraw(self, name: str) -> None:
         """Remove a public report: its release does not pass."""
-        self._report(name, public=True).unlink(missing_ok=True)
+        self._report(name, PUBLIC).unlink(missing_ok=True)
 
-    def _report(self, name: str, public: bool) -> Path:
-        return self.reports / f"{name}{'-public' if public else ''}.html"
+    def _report(self, name: str, file: str) -> Path:
+        return self.reports / _NAMES[file].format(name)
 
     def read(self) -> State:
         """Read the state; nothing is known where there is none.

@@ -33,6 +33,7 @@ from starshade.project.refuse import (
     refuse_thresholds,
 )
 from starshade.project.state import (
+    AT_RISK,
     PUBLIC,
     REPORT,
     Done,
@@ -52,6 +53,7 @@ from starshade.release.folder.digest import digest_of
 from starshade.release.folder.read import read_release
 from starshade.release.table import Release
 from starshade.report.page import save_report
+from starshade.report.people import save_people
 
 #: release, its name, the release that it continues and that one's key file → the command
 Remake = Callable[[Release, str, tuple[str, str] | None], str | None]
@@ -294,12 +296,13 @@ def _audited(
     judged = replace(judged, advice=ways_out(judged, release))
     for gap in judged.gaps:
         note(gap)
-    for file in (REPORT, PUBLIC):
+    for file in (REPORT, PUBLIC, AT_RISK):
         (folder / file).unlink(missing_ok=True)
     with _step(4) as said:
         if judged.published_by:
             dossier = dossier.moved(leaving.folder, str(keep.receipt(leaving.name)))
             save_report(dossier, folder / PUBLIC, public=True)
+        save_people(dossier, folder / AT_RISK)
         save_report(dossier, folder / REPORT, public=False)
         said(f"{FOLDER}/reports/{leaving.name}.html")
     return judged

@@ -20,6 +20,7 @@ from starshade.release.figures import LEFT_OUT
 from starshade.report.dossier_charts import pictures
 from starshade.report.outline import DEFAULT, OUTLINES
 from starshade.report.picture import palette_css
+from starshade.report.terms import Terms
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -48,7 +49,7 @@ def render_report(dossier: Dossier, *, public: bool, template: str = DEFAULT) ->
     internal report from page 2 on.
     """
     content = dossier.public() if public else dossier.internal()
-    page = environment().get_template("report.html.j2")
+    page = environment().get_template("public.html.j2" if public else "report.html.j2")
     return page.render(
         content,
         pictures=pictures(content),
@@ -110,6 +111,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         finalize=_visible,
     )
+    environment.globals["terms"] = Terms()
     for phrase in (count, counted, ends, figure, lines, percent, sentence, size):
         environment.filters[phrase.__name__] = phrase
     return environment

@@ -276,6 +276,11 @@ def release_routes(desk: Desk) -> APIRouter:
         headers = {"Content-Security-Policy": REPORT_POLICY}
         return FileResponse(there(job_id, name), media_type="text/html", headers=headers)
 
+    @router.get("/at-risk")
+    def people_at_risk(job_id: Id) -> Response:
+        name = f"starshade-at-risk-{job_id}-keep-secret.csv"
+        return FileResponse(there(job_id, "at-risk.csv"), media_type="text/csv", filename=name)
+
     @router.get("/download")
     def download(job_id: Id) -> Response:
         name = f"starshade-release-{job_id}.zip"

@@ -43,11 +43,14 @@ def test_it_says_by_what_it_is_published() -> None:
 def test_the_report_and_the_key_file_are_named() -> None:
     text = told("policy", True, SimpleNamespace(), notes="Facts.")
     report = "Internal report: .starshade/reports/release-2.html"
+    people = "people at risk: .starshade/reports/release-2-at-risk.csv"
     public = "public report: .starshade/reports/release-2-public.html"
     key = "private key file: .starshade/receipts/release-2.json"
-    assert text.endswith(f"{report}, {public}, {key}. Facts.")
+    assert text.endswith(f"{report}, {people}, {public}, {key}. Facts.")
     text = told("", False, SimpleNamespace(), notes="Facts.")
-    assert text.endswith(f"{PLACE}. {report}. Facts.")  # its key file is not beside others
+    assert text.endswith(
+        f"{PLACE}. {report}, {people}. Facts."
+    )  # its key file is not beside others
 
 
 def test_what_is_out_and_no_longer_passes_is_said() -> None:

@@ -275,10 +275,10 @@ def test_the_files_of_a_release(desk: Desk) -> None:
     assert goes_to(desk.get(here)) == f"/jobs/{job.id}"
     folder = desk.store.places.release(job.id)
     folder.mkdir()
-    names = ("release.zip", "receipt.json", "report.html", "report-public.html")
+    names = ("release.zip", "receipt.json", "at-risk.csv", "report.html", "report-public.html")
     for name in names:
         (folder / name).write_text(f"<p>{name}</p>")
-    places = ("download", "key", "report", "report?audience=public")
+    places = ("download", "key", "at-risk", "report", "report?audience=public")
     for place in places:  # nothing is shown before it is done
         assert desk.get(f"{here}/{place}").status_code == NOT_HERE
     desk.end(job, result={"passed": True, "verdict": {"headline": "May be published"}})

@@ -33,6 +33,7 @@ GET = (
     "/releases/{}/report?audience=public",
     "/releases/{}/download",
     "/releases/{}/key",
+    "/releases/{}/at-risk",
 )
 POST = (
     "/data/path",

@@ -180,10 +180,6 @@ def _starts(n_items: int) -> Counts:
     return np.concatenate([[0], ends[ends <= n_items]]).astype(np.int64)
 
 
-#: users that a report names; the risk list has them all
-LISTED = 100
-
-
 def stand_out(risk: RiskResult | None, most: int) -> dict[str, Any]:
     """Return how few known ratings identify how many people; `most`: ratings of any person."""
     steps = [
@@ -209,7 +205,7 @@ def at_risk(risk: RiskResult | None, ratings: Ratings, release: Release) -> dict
         return None
     order = np.lexsort((risk.users, -risk.identified, risk.least))
     order = order[risk.least[order] > 0]
-    users = risk.users[order[:LISTED]]
+    users = risk.users[order]
     sizes, disclosed, existing = _class_counts(release, ratings, users)
     rows = [
         {
@@ -234,10 +230,9 @@ def _text(risk: RiskResult, ratings: Ratings) -> str:
     text = (
         "Users that the fewest known ratings identify in the original data, and what the release "
         "discloses about them: class size, ratings that the class discloses, and items that it "
-        "shows they rated. A dash: not in the release, or not known. If this is too much, hold "
-        "back the first users, or use a larger k. Ties are in the order of the ratings, so users "
-        "just after the end of the list may be at the same risk. The attack Scoreboard-RH may "
-        "identify other users."
+        "shows they rated. Blank: not in the release, or not known. If this is too much, hold "
+        "back the first users, or use a larger k. The attack Scoreboard-RH may identify other "
+        "users."
     )
     if risk.targets + risk.ineligible < ratings.n_users:
         text += f" Tested on {risk.targets:,} of {ratings.n_users:,} people, drawn at random."

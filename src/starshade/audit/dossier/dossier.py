@@ -111,10 +111,14 @@ class Dossier:
     ``holds``
         ``{scale, attributes, classes{count, smallest, median, largest, bins[{label, share}],
         meaning}, cells{kinds[{name, label, share}], histogram[{label, share}], meaning}, examples,
-        disclosure{rows}, inside[{title, value, unit, meaning}], useful, left_out}``: what is in the
-        folder; None where it may not be published. `kinds` are of all cells, `examples` as in
-        the internal report, without real rows. The histogram is empty on a scale without steps;
-        `inside` has bands.
+        disclosure{rows}, inside[{title, value, unit, meaning}]}``: what is in the folder; None
+        where it may not be published. `kinds` are of all cells, `examples` as in the internal
+        report, without real rows. The histogram is empty on a scale without steps; `inside` has
+        bands.
+    ``uses``
+        ``{good_for, not_good_for}``: sentences on the method of the release.
+    ``omitted``
+        ``{text, rows[{title, value, meaning}]}``: items and people left out, in bands.
     ``open``
         Sentences: what is not guaranteed.
 
@@ -198,7 +202,8 @@ class Dossier:
         ``{rows[{user, known, share, class_size, disclosed, exists}], listed, total, text}`` or
         None: the users at risk, the most exposed first: how few ratings identify each in the
         original data, the class size in the release, how many of their ratings the class
-        discloses, and of how many it discloses the existence.
+        discloses, and of how many it discloses the existence. No page has them: they are in a
+        separate file (`starshade.report.people.save_people`).
     ``run``
         ``{seed, release, private, probe, earlier, command, digest, seconds, config}``: how to
         reproduce the report; texts, or None.

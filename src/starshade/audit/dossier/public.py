@@ -18,8 +18,15 @@ import numpy as np
 from starshade.audit.checks.check import MARKS, Check, Status, Verdict
 from starshade.audit.checks.policy import CHECKED, POLICIES, Threshold, read_policy, share_of
 from starshade.audit.dossier.data import Bins
+from starshade.audit.dossier.left_out import left_out_section
 from starshade.audit.dossier.losses import disclosure_rows
-from starshade.audit.dossier.release import claim_rows, files_of, method_section, versions_of
+from starshade.audit.dossier.release import (
+    claim_rows,
+    files_of,
+    method_section,
+    uses_of,
+    versions_of,
+)
 from starshade.audit.dossier.verdict import (
     MEANINGS,
     hidden,
@@ -40,10 +47,9 @@ from starshade.audit.result import AuditResult
 from starshade.audit.shares import MORE, PROXIMITY_CAVEAT, within
 from starshade.audit.to_know import FEW, of_release
 from starshade.errors import InternalError
-from starshade.plain import counted, percent
+from starshade.plain import counted
 from starshade.ratings.shape import scale_text
-from starshade.release.band import in_words
-from starshade.release.figures import private_figures
+from starshade.release.figures import LEFT_OUT, private_figures
 from starshade.release.readable.describe import shares_of_cells
 from starshade.release.readable.examples import example_classes
 from starshade.release.show import sizes_shown
@@ -192,6 +198,8 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
         "claims": claim_rows(
             _claims(release, judgement), beside=bool(release.manifest.quasi_identifiers)
         ),
+        "uses": uses_of(release),
+        "omitted": left_out_section(release.manifest),
         "holds": _holds(release) if judgement.publishable else None,
         "open": list(_open(release, judgement)),
         "method": method_section(release),
@@ -210,22 +218,7 @@ def _holds(release: Release) -> dict[str, Any]:
         "examples": example_classes(release),
         "disclosure": {"rows": disclosure_rows(shares, release)},
         "inside": _inside(release),
-        "useful": _useful(release),
-        "left_out": _left_out(release),
     }
-
-
-def _useful(release: Release) -> str:
-    """Say what its cells contain, as far as its files show it."""
-    shares = shares_of_cells(release)
-    listed = (f"{_KINDS[n]} {percent(share)}" for n, share in shares.items() if n in _KINDS)
-    return f"Utility, by content of cells: {', '.join(listed)}."
-
-
-def _left_out(release: Release) -> str:
-    """Say which items are left out, as far as its files show it."""
-    dropped = in_words(release.manifest.rare_items_dropped)
-    return f"Items: {release.classes.n_items:,} released; left out for too few raters: {dropped}."
 
 
 def _proximate(release: Release) -> bool:
@@ -383,7 +376,7 @@ def _histogram(release: Release) -> list[dict[str, Any]]:
 def _inside(release: Release) -> list[dict[str, Any]]:
     return [
         {"title": each.title, "value": each.value, "unit": "", "meaning": each.meaning}
-        for each in private_figures(release.manifest)
+        for each in private_figures(release.manifest)[len(LEFT_OUT) :]
     ]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.anonymize.registry import ENTRIES as METHODS
+from starshade.anonymize.registry import Method
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.registry import ENTRIES as ATTACKS
@@ -88,6 +89,13 @@ def method_section(release: Release) -> dict[str, Any]:
         "whose": _whose(release),
         "left_out": _left_out(release),
     }
+
+
+def uses_of(release: Release) -> dict[str, list[str]]:
+    """Return what a release of its method is good for, and what not; empty for unknown methods."""
+    entry = next((e for e in METHODS if e.name == release.manifest.method), None)
+    uses, not_for = (entry.uses, entry.not_for) if isinstance(entry, Method) else ((), ())
+    return {"good_for": list(uses), "not_good_for": list(not_for)}
 
 
 def _whose(release: Release) -> str:

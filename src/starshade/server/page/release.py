@@ -148,10 +148,12 @@ _LINKS = {
     "download": ("release.zip", "Download the release (zip, {})", "download"),
     "report": ("report.html", "Internal report", "report"),
     "public_report": ("report-public.html", "Public report", "report?audience=public"),
+    "people": ("at-risk.csv", "List of people at risk", "at-risk"),
     "receipt": ("receipt.json", "Private key file", "key"),
 }
 _KEEP = (
-    "Internal report: it names the people at highest risk, the seed, and paths.",
+    "Internal report and list of people at risk: they name the people at highest risk, the seed, "
+    "and paths.",
     "Private key file: it maps records to people. Anyone with this file and the release can "
     "re-identify everyone. Keep it safe: without it, moved or predicted ratings cannot be audited "
     "again.",

@@ -78,6 +78,7 @@ def perform(order: Order) -> Done:
     from starshade.registry import find
     from starshade.report.dossier_charts import charts
     from starshade.report.page import save_report
+    from starshade.report.people import save_people
     from starshade.report.picture import inline
     from starshade.rng import resolve_seed
 
@@ -111,6 +112,7 @@ def perform(order: Order) -> Done:
         )
     with task("writing the report"):
         save_report(dossier, folder / "report.html", public=False)
+        save_people(dossier, folder / "at-risk.csv")
         if dossier.passed:
             save_report(dossier, folder / "report-public.html", public=True)
     size = _pack(release, folder / "release.zip")

@@ -1,0 +1,69 @@
+"""The terms of the reports, each with its definition in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: as in docs/glossary.md, short enough for a margin
+TERMS: Mapping[str, str] = {
+    "record": "what a release states about one person, without a name.",
+    "cell": "what a record states about one item.",
+    "equivalence class": "records that are equal in all that is released.",
+    "k": "the minimum class size.",
+    "k-anonymity": "every record equals at least k - 1 others.",
+    "quasi-identifier": "attribute of a person, such as age, by which others may recognize them.",
+    "direct identifier": "value that names a person, such as an e-mail address.",
+    "band": "a range instead of a figure, as the exact figure is private.",
+    "dummy record": "added record that belongs to no person, to fill a class.",
+    "imputed": "predicted, in a cell without a rating.",
+    "policy": "the adversary's knowledge, the risks to check, and a threshold for each.",
+    "adversary": "person who tries to learn something about people from the data.",
+    "threshold": "the highest risk that the policy accepts.",
+    "initial risk": "risk in the original data.",
+    "residual risk": "risk in the release.",
+    "baseline": "rate that the adversary reaches without the release.",
+    "95 % interval": "range that contains the true figure with 95 % confidence.",
+    "re-identification": "the adversary finds the record of a person.",
+    "singling out": "a predicate, such as “rated A with 4 and B with 2”, isolates one person.",
+    "linkability": "two partial profiles of one person lead to the same class.",
+    "membership inference": "the adversary detects that a person is in the data; TPR at 1 % FPR: "
+    "share of members detected while 1 % of non-members are.",
+    "inference gain": "how much more often a guess about a person is right because they took part.",
+    "attribute disclosure": "a value of a person that follows from the release with certainty.",
+    "existence disclosure": "it follows from the release that a person rated an item.",
+    "class linkage": "the adversary finds the class of a person.",
+    "composition": "intersecting several releases of the same people.",
+    "tracker": "combination of COUNT queries that singles out one person.",
+    "shadow release": "release of a random half of the people by the same method, to calibrate "
+    "attacks.",
+    "accepted risk": "a check that does not pass, and that the owner accepts with a reason.",
+    "differential privacy": "a bound on what anyone can learn from the participation of one "
+    "person; no claim here is one.",
+    "private key file": "the owner's file that links records to people (GDPR Art. 4(5)); not part "
+    "of the release.",
+    "SHA-256": "a fingerprint of a file: another file has another one.",
+}
+
+
+class Terms:
+    """The terms that a page uses, each explained once, where it first stands.
+
+    Examples
+    --------
+    >>> terms = Terms()
+    >>> terms.first("k"), terms.first("k"), terms.definition("k")
+    (True, False, 'the minimum class size.')
+    """
+
+    def __init__(self) -> None:
+        self._explained: set[str] = set()
+
+    def first(self, name: str) -> bool:
+        """Return whether a term has not been explained yet; from now on it is."""
+        new = name not in self._explained
+        self._explained.add(name)
+        return new
+
+    def definition(self, name: str) -> str:
+        """Return the definition of a term."""
+        return TERMS[name]
