@@ -16,6 +16,7 @@ from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.help import (
     BEFORE,
+    CONTEXT,
     EARLIER,
     EARLIER_PRIVATE,
     JUDGED,
@@ -25,7 +26,7 @@ from starshade.cli.options.help import (
     WRITTEN,
     grouped,
 )
-from starshade.cli.options.project import OfRatings
+from starshade.cli.options.project import OfRatings, without_its_columns
 from starshade.cli.options.shards import whole_store
 from starshade.cli.options.shared import Reading, ensure_free, gathered, reading, said
 from starshade.cli.options.spelling import words_of
@@ -38,6 +39,7 @@ from starshade.ratings.readers.addresses.address import hidden
 
 if TYPE_CHECKING:
     from starshade.audit.dossier.dossier import Dossier
+    from starshade.project.stated import Stated
     from starshade.ratings.places.place import Place, Where
     from starshade.release.table import Release
 
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     click.option(
         "--public", is_flag=True, help="Write the public report, without data on single users"
     ),
+    click.option("--context", metavar="FILE", help=CONTEXT),
 )
 @grouped(
     OWNER,
@@ -75,11 +78,12 @@ if TYPE_CHECKING:
 @running(seed=True)
 @click.pass_context
 def report(
-    context: click.Context,
+    ctx: click.Context,
     ratings: str,
     release: str,
     out: str,
     public: bool,
+    context: str | None,
     private: str | None,
     probe: str | None,
     limits: dict[str, Any],
@@ -97,9 +101,13 @@ def report(
     # refused before what is slow is loaded
     thresholds_of(limits["threshold"], earlier=bool(earlier))
     place = place_for(out, "--out")
+    # that of a project says nothing of other ratings; the repeated command names what was read
+    ctx.params |= {"context": without_its_columns({"context": context}).get("context")}
+    stated = _stated(ctx.params["context"])
     from starshade.audit.dossier.dossier import gather
     from starshade.audit.measure import need_receipt
     from starshade.audit.verdict import Audit
+    from starshade.project.accept import expired
     from starshade.release.folder.read import read_release, read_releases
 
     judge = Audit(**said(limits))
@@ -119,12 +127,17 @@ def report(
         probe=held,
         earlier=earlier,
         earlier_private=earlier_private,
+        accepted=stated.counting,
+        context=stated.context,
+        notices=expired(stated.accepted),
         store=whole_store(ratings, reading),
         seed=run.seed,
-        command=repeated(context, released, reading, run.seed),
+        command=repeated(ctx, released, reading, run.seed),
     )
     write(dossier, place, public=public)
     content = dossier.public() if public else dossier.internal()
+    for notice in content["notices"]:
+        note(notice)
     run.emit(
         {
             "verdict": dossier.audit.verdict,
@@ -138,6 +151,14 @@ def report(
         },
         lambda: words(f"{content['verdict']['headline']}. Report: {out}"),
     )
+
+
+def _stated(context: str | None) -> Stated:
+    """Read a context file; without one nothing is stated."""
+    from starshade.audit.dossier.context import Context
+    from starshade.project.stated import Stated, read_stated
+
+    return Stated(Context(), ()) if context is None else read_stated(context)
 
 
 def can_report() -> bool:

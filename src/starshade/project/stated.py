@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from starshade.audit.dossier.context import Context, context_of
 from starshade.errors import ConfigError
 from starshade.files.side import CONTEXT_FILE, read_side_text
 from starshade.files.toml import Lines, load_toml, no_toml
-from starshade.project.accept import SECTION, Acceptance
+from starshade.progress import note
+from starshade.project.accept import SECTION, Acceptance, Decision
 from starshade.project.file import (
     SECTIONS,
     Problem,
@@ -18,6 +20,9 @@ from starshade.project.file import (
     unknown_sections,
     values_in,
 )
+
+if TYPE_CHECKING:
+    from starshade.audit.result import AuditResult
 
 _TABLE = "context"
 
@@ -28,6 +33,13 @@ class Stated:
 
     context: Context
     accepted: tuple[Acceptance, ...]
+
+    def counting(self, audit: AuditResult) -> list[dict[str, str]]:
+        """Return the accepted risks that count in an audit; say why others do not."""
+        decision = Decision.of(audit, self.accepted)
+        for gap in decision.gaps:
+            note(gap)
+        return decision.rows
 
 
 def read_stated(path: str) -> Stated:
