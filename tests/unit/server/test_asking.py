@@ -14,8 +14,8 @@ from starshade.anonymize.registry import ENTRIES as METHOD_ENTRIES
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACK_ENTRIES
 from starshade.audit.checks.policy import CHECKED
-from starshade.audit.dossier.context import Context
 from starshade.audit.compare.compare import compare
+from starshade.audit.dossier.context import Context
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings

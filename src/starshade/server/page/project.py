@@ -102,5 +102,5 @@ def project_of(store: Store, data: DataRow, job: JobRow) -> str:
     source = Path(source_of(store, data))
     from starshade.project.write import text_of  # loads NumPy
 
-    data = {"ratings": str(source), **reading}
-    return text_of(data, release, audit, context=job.settings.get("context"))
+    said = {"ratings": str(source), **reading}
+    return text_of(said, release, audit, context=job.settings.get("context"))
