@@ -194,7 +194,7 @@ def text_of(
             '# earlier-private = ["FILE"]',
             "",
             "[context]",
-            f'# The reports print these statements, and "{NOT_STATED}" for those that are missing.',
+            f'# Printed in the reports; "{NOT_STATED}" where a line is missing.',
             *_context_lines(context or {}),
             "",
         ]

@@ -15,7 +15,7 @@ NOT_STATED = "not stated"
 MODELS = {
     "public": "public: anyone can obtain the release",
     "agreement": "under agreement: only recipients who sign an agreement obtain the release",
-    "controlled": "controlled access: recipients work in an environment of the custodian",
+    "controlled": "controlled access: recipients work in a secure environment of the custodian",
 }
 #: what would help an adversary; it stays in the internal report
 INTERNAL = ("other_data", "controls", "direct_identifiers")
@@ -35,8 +35,7 @@ class Context:
     purpose : str, optional
         Purpose of the release.
     release_model : {"public", "agreement", "controlled"}, optional
-        Access: public, under an agreement with each recipient, or in a controlled environment of
-        the custodian.
+        Access: public, under agreement, or controlled (in a secure environment).
     recipient : str, optional
         Who receives the release.
     other_data : str, optional
@@ -73,8 +72,7 @@ class Context:
     )
     release_model: Literal["public", "agreement", "controlled"] | None = _stated(
         "Release model",
-        "Access: public, agreement (signed by each recipient), or controlled (an environment of "
-        "the custodian).",
+        "Access: public, under agreement, or controlled (in a secure environment).",
     )
     recipient: str | None = _stated("Recipient", "Organisation or group that gets the release.")
     other_data: str | None = _stated(

@@ -25,7 +25,7 @@ COMMON: Mapping[str, frozenset[str]] = {
     | {"out", "private", "no_key_file", "after", "after_private"},
     "measure": READ | {"private", "probe", "resume"},
     "audit": _AUDIT | {"earlier_private", "details", "report"},
-    "report": _AUDIT | {"earlier_private", "out", "public"},
+    "report": _AUDIT - {"targets"} | {"earlier_private", "out", "public", "context"},
     "compare": READ | {"methods", "k", "known", "targets", "shadows", "policy", "held_out", "out"},
     "reproduce ns": _STUDY | {"targets"},
     "reproduce kl": _STUDY | {"attribute", "most_k", "draws"},
