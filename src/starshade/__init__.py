@@ -61,6 +61,7 @@ _ROOMS = {
     "starshade.attack.tracker.result": ("TrackerResult",),
     "starshade.audit.compare.compare": ("compare",),
     "starshade.audit.compare.result": ("Comparison",),
+    "starshade.audit.dossier.context": ("Context",),
     "starshade.audit.dossier.dossier": (
         "Dossier",
         "compile_dossier",

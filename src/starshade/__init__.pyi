@@ -54,6 +54,7 @@ from starshade.audit.compare.compare import compare as compare
 from starshade.audit.compare.result import Comparison as Comparison
 from starshade.audit.compare.search import PolicySearch as PolicySearch
 from starshade.audit.compare.search import search_policy as search_policy
+from starshade.audit.dossier.context import Context as Context
 from starshade.audit.dossier.dossier import Dossier as Dossier
 from starshade.audit.dossier.dossier import compile_dossier as compile_dossier
 from starshade.audit.original.utility_round import utility_round as utility_round

@@ -40,6 +40,7 @@ _HOUSE = {
     "Audit": "Audit() has the default thresholds.",
     "Auxiliary": "read_auxiliary reads them.",
     "Comparison": "compare makes one.",
+    "Context": 'For example Context(purpose="Research").',
     "Dossier": "compile_dossier makes one.",
     "Everything": "reproduce_all makes one.",
     "ItemSelection": "top_items(10) and listed_items([...]) make one.",

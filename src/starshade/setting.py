@@ -17,6 +17,7 @@ it, and with it the fields.
 
 from __future__ import annotations
 
+import datetime
 import math
 import numbers
 import re
@@ -33,7 +34,7 @@ from starshade.naming import called
 
 Kind = Literal[
     "integer", "number", "flag", "choice", "text", "texts", "places", "integers", "numbers", "file",
-    "files", "releases", "amount",
+    "files", "releases", "amount", "date",
 ]  # fmt: skip
 _KINDS: Mapping[Any, Kind] = {
     bool: "flag",
@@ -57,6 +58,7 @@ _KEPT: Mapping[Kind, Callable[[Any], Any]] = {
     "files": lambda value: value,
     "releases": tuple,
     "amount": lambda value: _amount(value),
+    "date": lambda value: str(date_of(value)),  # as ISO 8601 has it
 }
 _IN_WORDS = {
     "flag": "True or False",
@@ -67,6 +69,7 @@ _IN_WORDS = {
     "files": "a text for each name",
     "releases": "a list of releases",
     "amount": "a whole number, 1 or more, or a percentage above 0% and at most 100%, such as 10%",
+    "date": "a date such as 2027-06-30",
 }
 _LISTED = {"integers": "one or more whole numbers", "numbers": "one or more numbers"}
 _MOST = 2**63 - 1  # kernels count with 64 bits
@@ -79,7 +82,8 @@ class Setting:
     Lists are of texts, of places (whole numbers from 0, which stand for items), or of one or more
     numbers, or whole numbers, within bounds. What stands for a file, or for one for each of several
     names, may be a name or an object too: its class checks it. An amount is a number of people or
-    things, or a text such as ``10%``: a share of them (`count_of`).
+    things, or a text such as ``10%``: a share of them (`count_of`). A date is
+    kept as a text.
     """
 
     name: str  # as Python spells it
@@ -193,6 +197,8 @@ class Setting:
             return _is_text(value) and (self.kind == "text" or value in self.choices)
         if self.kind == "flag":
             return _is_flag(value)
+        if self.kind == "date":
+            return date_of(value) is not None
         if self.kind == "amount":
             value = _amount(value)
             if isinstance(value, str):
@@ -267,6 +273,25 @@ def _amount(value: Any) -> Any:
         return value
     whole, _, decimals = value.rstrip("% ").partition(".")
     return f"{int(whole)}.{decimals.rstrip('0')}".rstrip(".") + "%"
+
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def date_of(value: Any) -> datetime.date | None:
+    """Return a date, or the date that a text such as 2027-06-30 states; None: neither.
+
+    >>> date_of("2027-06-30"), date_of("2027-6-30"), date_of("2027-02-30")
+    (datetime.date(2027, 6, 30), None, None)
+    """
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return value
+    if not isinstance(value, str) or not _DATE.fullmatch(value):
+        return None
+    try:
+        return datetime.date.fromisoformat(value)
+    except ValueError:
+        return None
 
 
 def count_of(amount: int | str | None, whole: int) -> int:
@@ -415,6 +440,8 @@ def _property(setting: Setting) -> dict[str, Any]:
         "description": setting.help,
         "type": kinds if len(kinds) > 1 else kind,
     }
+    if setting.kind == "date":
+        schema["format"] = "date"
     if setting.kind == "amount":
         schema |= {"minimum": 1, "pattern": f"^{_PERCENTAGE.pattern}$"}
     if kind == "object":

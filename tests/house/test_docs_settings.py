@@ -29,6 +29,7 @@ OTHERS = {
     "AuxiliaryAttack": "attack",
     "Sparsity": "attack",
     "Audit": "audit",
+    "Context": "report",
     "Query": "query",
 }
 #: fields that Python alone sets, which the page names in a sentence

@@ -19,7 +19,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from starshade.audit.dossier.dossier import Dossier
 from starshade.project.file import FOLDER
+from starshade.report.page import save_report
 from tests.policies import in_toml
 from tests.system.conftest import call, refused, told
 
@@ -105,6 +107,53 @@ def test_init_writes_what_run_does(home: Path) -> None:
     assert "delete it first" in there
     assert "--out" not in there
     assert (home / "starshade.toml").read_text() == text
+
+
+def test_init_lists_what_may_be_stated_on_the_release(home: Path) -> None:
+    columns = ("--user-col", "email", "--rating-col", "stars")
+    assert call("init", "ratings.csv", "--yes", *columns).exit_code == 0
+    text = (home / "starshade.toml").read_text()
+    assert "\n# Purpose for which the data are released.\n# purpose = " in text
+    (home / "starshade.toml").write_text(text.replace("# purpose = ", "purpose = "))
+    assert told("check-config")["problems"] == []
+
+
+def test_a_changed_context_writes_the_reports_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Dossier] = []
+
+    def save(dossier: Dossier, out: Path, *, public: bool) -> None:
+        written.append(dossier)
+        save_report(dossier, out, public=public)
+
+    monkeypatch.setattr("starshade.project.work.save_report", save)
+    file = project / "starshade.toml"
+    assert call("run", "--seed", "1").exit_code == 0
+    assert {row["value"] for row in written[-1].internal()["context"].values()} == {"not stated"}
+    ended = '[[accept]]\nrisk = "membership"\nup-to = "12%"\npolicy = "partner v1"\n'
+    ended += 'reason = "A trial"\nby = "Jane"\nuntil = 2025-01-01\n'
+    for more, purpose, notices in (
+        ('[context]\npurpose = "Research"\n', "Research", []),
+        ('[context]\npurpose = "A contest"\n', "A contest", []),
+        (f'[context]\npurpose = "A contest"\n{ended}', "A contest", [EXPIRED]),
+    ):
+        file.write_text(PROJECT + more)
+        before = everything(project / "published")
+        assert told("run")["unchanged"] is False
+        own, public = written[-1].internal(), written[-1].public()
+        assert own["context"]["purpose"]["value"] == purpose
+        assert public["context"]["purpose"]["value"] == purpose
+        assert own["notices"] == public["notices"] == notices
+        assert everything(project / "published") == before
+        count = len(written)
+        assert told("run")["unchanged"] is True
+        assert len(written) == count
+    reports = sorted(path.name for path in (project / FOLDER / "reports").iterdir())
+    assert reports == ["release-1-public.html", "release-1.html"]
+
+
+EXPIRED = "The acceptance of membership expired on 2025-01-01."
 
 
 def test_what_is_chosen_is_put_before_the_owner(home: Path) -> None:

@@ -7,6 +7,7 @@ import re
 import shlex
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from starshade.audit.dossier.dossier import Dossier
 from starshade.audit.dossier.verdict import MEANINGS
 from starshade.cli.options.shared import Reading
 from starshade.cli.report import made_by
+from starshade.cli.report import write as write_report
 from starshade.release.folder.read import read_release
 from tests.policies import as_options
 from tests.system.conftest import Demo, Made, call, refused, told
@@ -48,6 +50,96 @@ def test_the_summary_says_where_it_is(ratings_csv: Path, made: Made, tmp_path: P
     result = call("report", ratings_csv, made.folder, "--out", tmp_path / "r.html", *QUICK)
     assert result.exit_code == 0
     assert " ".join(result.stdout.split()).startswith("FAIL: policy partner v1. Report: ")
+
+
+CONTEXT = """\
+[context]
+purpose = "Research on recommenders"
+controls = "Contract of May 2026"
+[[accept]]
+risk = "membership"
+up-to = "not measured"
+policy = "partner v1"
+reason = "Too few people"
+by = "Jane Doe, DPO"
+until = 2099-06-30
+[[accept]]
+risk = "inference"
+up-to = "not measured"
+policy = "partner v1"
+reason = "An older decision"
+by = "Jane Doe, DPO"
+until = 2025-01-01
+"""
+EXPIRED = "The acceptance of inference expired on 2025-01-01."
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[Dossier]:
+    """The contents of the reports that are written."""
+    found: list[Dossier] = []
+
+    def write(dossier: Dossier, *args: Any, **more: Any) -> None:
+        found.append(dossier)
+        write_report(dossier, *args, **more)
+
+    monkeypatch.setattr("starshade.cli.report.write", write)
+    return found
+
+
+def test_a_context_file_is_printed(
+    ratings_csv: Path, made: Made, tmp_path: Path, written: list[Dossier]
+) -> None:
+    file, out = tmp_path / "own.toml", tmp_path / "r.html"
+    file.write_text(CONTEXT)
+    asked = ("--private", made.receipt, *QUICK, "--context", file, "--out", out)
+    result = call("report", ratings_csv, made.folder, *asked)
+    assert result.exit_code == 0, result.stderr
+    assert EXPIRED in result.stderr
+    (own, public) = written[0].internal(), written[0].public()
+    assert own["context"]["purpose"]["value"] == "Research on recommenders"
+    assert own["context"]["recipient"]["value"] == "not stated"
+    assert own["notices"] == public["notices"] == [EXPIRED]
+    assert [row["risk"] for row in own["accepted"]] == ["membership"]
+    assert "Contract of May 2026" not in str(public)
+    page = out.read_text()
+    assert "Too few people" in page
+    assert "An older decision" not in page
+    assert f"--context {file}" in page
+
+
+def test_a_wrong_context_is_refused_before_the_work(
+    ratings_csv: Path, made: Made, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "own.toml", tmp_path / "r.html"
+    file.write_text('[context]\npurpos = "x"\n')
+    asked = ("report", ratings_csv, made.folder, "--out", out, "--context")
+    said = " ".join(refused(*asked, file).split())
+    assert f"{file}, line 2: purpos: [context] has no such setting" in said
+    assert "Did you mean purpose?" in said
+    assert "cannot be read" in refused(*asked, tmp_path / "none.toml")
+    assert not out.exists()
+
+
+def test_a_project_states_the_context_of_its_own_ratings(
+    ratings_csv: Path,
+    made: Made,
+    tmp_path: Path,
+    written: list[Dossier],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = f'[data]\nratings = "{ratings_csv}"\n[release]\nk = 4\n{CONTEXT}'
+    (tmp_path / "starshade.toml").write_text(text)
+    result = call("report", made.folder, *QUICK, "--out", tmp_path / "a.html")
+    assert "settings from starshade.toml: context\n" in result.stderr
+    other = ratings_csv.with_name("same.csv")
+    other.write_bytes(ratings_csv.read_bytes())
+    assert call("report", other, made.folder, *QUICK, "--out", tmp_path / "b.html").exit_code == 0
+    own = [each.internal() for each in written]
+    stated = [each["context"]["purpose"]["value"] for each in own]
+    assert stated == ["Research on recommenders", "not stated"]
+    assert ["--context" in each["run"]["command"] for each in own] == [True, False]
 
 
 def test_what_is_refused(ratings_csv: Path, made: Made, tmp_path: Path) -> None:

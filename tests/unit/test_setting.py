@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ class Declared:
     places: Sequence[int] = settable("Places", "Some places.", default=())
     counts: Sequence[int] = settable("Counts", "Some.", default=(2, 4), kind="integers", least=2)
     amount: int | str | None = settable("Amount", "How many.", default=None, kind="amount")
+    day: str | None = settable("Day", "When.", default=None, kind="date")
     own: object = None
 
     def __post_init__(self) -> None:
@@ -63,6 +65,9 @@ def made(**asked: Any) -> Declared:
         ("amount", "010.50 %", "10.5%"),
         ("amount", "100%", "100%"),
         ("amount", "0.000000000001%", "0.000000000001%"),
+        ("day", None, None),
+        ("day", "2027-06-30", "2027-06-30"),
+        ("day", datetime.date(2027, 6, 30), "2027-06-30"),
         ("own", math.nan, math.nan),
     ],
 )
@@ -107,6 +112,9 @@ def test_what_is_allowed_is_kept_as_its_kind_has_it(name: str, value: Any, kept:
         ("counts", [], "counts = nothing: must be one or more whole numbers, 2 or more"),
         ("counts", [2, 1], "counts = 2, 1: must be one or more whole numbers, 2 or more"),
         ("counts", 2, "counts = 2: must be one or more"),
+        ("day", "30.6.2027", "day = '30.6.2027': must be a date such as 2027-06-30"),
+        ("day", "2027-02-30", "day = '2027-02-30': must be a date"),
+        ("day", datetime.datetime(2027, 6, 30), "something of type datetime: must be a date"),
         ("counts", "22", "counts = '22': must be one or more"),
         ("places", [-1], "a list of places"),
         ("places", [True], "a list of places"),
@@ -170,6 +178,7 @@ def test_a_schema_says_the_same() -> None:
     assert told["counts"]["default"] == [2, 4]
     assert told["amount"]["type"] == ["integer", "string", "null"]
     assert told["amount"]["minimum"] == 1
+    assert (told["day"]["type"], told["day"]["format"]) == (["string", "null"], "date")
     assert re.search(told["amount"]["pattern"], "10.5%")
     assert told["names"] == {
         "title": "Names",

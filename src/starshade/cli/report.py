@@ -17,6 +17,7 @@ from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.help import (
     BEFORE,
+    CONTEXT,
     EARLIER,
     EARLIER_PRIVATE,
     JUDGED,
@@ -26,7 +27,7 @@ from starshade.cli.options.help import (
     WRITTEN,
     grouped,
 )
-from starshade.cli.options.project import OfRatings
+from starshade.cli.options.project import OfRatings, without_its_columns
 from starshade.cli.options.shards import whole_store
 from starshade.cli.options.shared import Reading, ensure_free, gathered, reading, said
 from starshade.cli.options.spelling import words_of
@@ -40,6 +41,7 @@ from starshade.report.outline import DEFAULT, OUTLINES
 
 if TYPE_CHECKING:
     from starshade.audit.dossier.dossier import Dossier
+    from starshade.project.stated import Stated
     from starshade.ratings.places.place import Place, Where
     from starshade.release.table import Release
 
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     click.option(
         "--risk-list", metavar="FILE", help="Write the people at risk as CSV (private file)"
     ),
+    click.option("--context", metavar="FILE", help=CONTEXT),
 )
 @grouped(
     OWNER,
@@ -89,7 +92,7 @@ if TYPE_CHECKING:
 @running(seed=True)
 @click.pass_context
 def report(
-    context: click.Context,
+    ctx: click.Context,
     ratings: str,
     release: str,
     out: str,
@@ -97,6 +100,7 @@ def report(
     template: str | None,
     pdf: str | None,
     risk_list: str | None,
+    context: str | None,
     private: str | None,
     probe: str | None,
     limits: dict[str, Any],
@@ -120,9 +124,13 @@ def report(
             advice="Leave out --template, or --public.",
         )
     places = _places(out, pdf, risk_list)
+    # that of a project says nothing of other ratings; the repeated command names what was read
+    ctx.params |= {"context": without_its_columns({"context": context}).get("context")}
+    stated = _stated(ctx.params["context"])
     from starshade.audit.dossier.dossier import gather
     from starshade.audit.measure import need_receipt
     from starshade.audit.verdict import Audit
+    from starshade.project.accept import expired
     from starshade.release.folder.read import read_release, read_releases
 
     judge = Audit(**said(limits))
@@ -142,9 +150,12 @@ def report(
         probe=held,
         earlier=earlier,
         earlier_private=earlier_private,
+        accepted=stated.counting,
+        context=stated.context,
+        notices=expired(stated.accepted),
         store=whole_store(ratings, reading),
         seed=run.seed,
-        command=repeated(context, released, reading, run.seed),
+        command=repeated(ctx, released, reading, run.seed),
     )
     write(
         dossier,
@@ -155,6 +166,8 @@ def report(
     )
     printed = "--pdf" in places and _print(places["--out"], places["--pdf"], public=public)
     content = dossier.public() if public else dossier.internal()
+    for notice in content["notices"]:
+        note(notice)
     run.emit(
         {
             "verdict": dossier.audit.verdict,
@@ -217,6 +230,14 @@ def _print(report: Place, pdf: Place, *, public: bool) -> bool:
     save_pdf(report, pdf, browser, public=public)
     wrote(pdf)
     return True
+
+
+def _stated(context: str | None) -> Stated:
+    """Read a context file; without one nothing is stated."""
+    from starshade.audit.dossier.context import Context
+    from starshade.project.stated import Stated, read_stated
+
+    return Stated(Context(), ()) if context is None else read_stated(context)
 
 
 def can_report() -> bool:

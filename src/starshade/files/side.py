@@ -53,6 +53,7 @@ class SideFile:
 
 
 PROJECT_FILE = SideFile(_MIB, advice="`starshade init RATINGS` writes one.")
+CONTEXT_FILE = SideFile(_MIB, advice="Name a file with [context], such as starshade.toml.")
 POLICY_FILE = SideFile(_MIB, "policy", "`starshade list policies` names those that come with it.")
 PROJECT_STATE = SideFile(64 * _MIB, advice="Restore it from a backup.")
 ITEM_LIST = SideFile(

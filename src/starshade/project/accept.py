@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from starshade.audit.checks.policy import CHECKED, Policy, check_named, share_of
 from starshade.errors import ConfigError
-from starshade.setting import shown
+from starshade.setting import date_of, shown
 
 if TYPE_CHECKING:  # loading it takes longer than a run without changes
     from starshade.audit.checks.check import Check
     from starshade.audit.result import AuditResult
-    from starshade.project.file import Project
     from starshade.release.table import Release
 
 NOT_MEASURED = "not measured"
@@ -95,6 +93,20 @@ def in_force(accepted: Sequence[Acceptance]) -> list[dict[str, str]]:
     return [each.to_dict() for each in accepted if today <= each.until]
 
 
+def expired(accepted: Sequence[Acceptance]) -> list[str]:
+    """Return a sentence on each decision that has ended and that no other one replaces."""
+    today = datetime.date.today()
+    last = dict[tuple[str, str], datetime.date]()
+    for each in sorted(accepted, key=lambda each: each.until):
+        last[each.risk, each.policy] = each.until
+    sentences = (
+        f"The acceptance of {risk} expired on {until.isoformat()}."
+        for (risk, _), until in last.items()
+        if today > until
+    )
+    return [*dict.fromkeys(sentences)]
+
+
 def stated(policy: Policy) -> str:
     """Write name and version of a policy.
 
@@ -110,7 +122,8 @@ class Decision:
     """Whether a release may be published, and by what.
 
     `published_by`: "policy" where the verdict is PASS, "acceptance" where every check that is no
-    pass is covered by an accepted risk; empty: it may not be. `accepted`: those that count.
+    pass is covered by an accepted risk; empty: it may not be. `accepted`: those that count, also
+    where other checks prevent publication.
     `gaps`: why others do not. `advice`: what would lead to publication.
     """
 
@@ -126,23 +139,23 @@ class Decision:
         return [each.to_dict() for each in self.accepted]
 
     @classmethod
-    def of(cls, audit: AuditResult, project: Project) -> Decision:
+    def of(cls, audit: AuditResult, accepted: Sequence[Acceptance]) -> Decision:
         """Decide; a condition beside the checks, such as a claim, cannot be accepted."""
         if audit.passed:
             return cls(audit, "policy")
         today, used, gaps = datetime.date.today(), dict[Acceptance, None](), list[str]()
-        open_ = not all(finding.passed for finding in audit.findings)
+        open_ = set[str]()
         for check in audit.decisive:
-            own = [each for each in project.accepted if each.risk == check.name]
+            own = [each for each in accepted if each.risk == check.name]
             why = {each: each.covers(check, audit.policy, today) for each in own}
             counts = [each for each, reason in why.items() if not reason]
             used |= dict.fromkeys(counts[:1])
-            open_ |= not counts
             if not counts:
+                open_.add(check.name)
                 gaps += [f"{check.name}: the acceptance does not apply: {r}" for r in why.values()]
-        if open_:
-            return cls(audit, "", (), tuple(gaps))
-        return cls(audit, "acceptance", tuple(used), tuple(gaps))
+        counting = tuple(each for each in used if each.risk not in open_)
+        publishable = not open_ and all(finding.passed for finding in audit.findings)
+        return cls(audit, "acceptance" if publishable else "", counting, tuple(gaps))
 
 
 def ways_out(judged: Decision, release: Release) -> tuple[str, ...]:
@@ -226,7 +239,7 @@ def shown_value(value: Any) -> str:
 
 def _wrong(key: str, value: Any, entry: Mapping[str, Any]) -> str:
     if key == "until":
-        return "" if _date(value) else "must be a date such as 2027-06-30"
+        return "" if date_of(value) else "must be a date such as 2027-06-30"
     if key == "up-to":
         if value == NOT_MEASURED:
             return ""
@@ -242,19 +255,8 @@ def _wrong(key: str, value: Any, entry: Mapping[str, Any]) -> str:
     return ""
 
 
-def _date(value: Any) -> datetime.date | None:
-    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
-        return value
-    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
-        return None
-    try:
-        return datetime.date.fromisoformat(value)
-    except ValueError:
-        return None
-
-
 def _acceptance(entry: Mapping[str, Any]) -> Acceptance:
-    risk, up_to, until = check_named(entry["risk"]), entry["up-to"], _date(entry["until"])
+    risk, up_to, until = check_named(entry["risk"]), entry["up-to"], date_of(entry["until"])
     assert until is not None
     return Acceptance(
         risk=risk,

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from starshade.anonymize.registry import ENTRIES, Usual, usual_method
+from starshade.audit.dossier.context import Context, context_of
 from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
 from starshade.files.side import PROJECT_FILE, read_side_text
 from starshade.files.toml import Lines, UnusableToml, load_toml, no_toml
 from starshade.progress import note
-from starshade.project.accept import SECTION, Acceptance, read_acceptances
+from starshade.project.accept import (
+    SECTION,
+    Acceptance,
+    expired,
+    in_force,
+    read_acceptances,
+)
 from starshade.project.check import secrets_in, what_is_wrong
 from starshade.project.settings import DataSettings, PublishSettings, ReleaseSettings
 from starshade.ratings.readers.addresses.address import SECRETS_LIE, hidden_in
@@ -29,6 +37,8 @@ VERSION = 2  # from 2 on, a code for "no answer" is a question until null-values
 _READS = (1, VERSION)
 ENVIRONMENT = "STARSHADE_SET_"
 
+#: the sections that are tables of settings; `sections` has the settings
+SECTIONS = ("data", "release", "audit", "publish", "context")
 _PLAIN = "Give one value, in the syntax of the file."
 
 
@@ -57,7 +67,7 @@ class Project:
 
     Attributes
     ----------
-    data, release, audit, publish : mapping of str to value
+    data, release, audit, publish, context : mapping of str to value
         By the settings' names, those that are said alone.
     accepted : tuple of Acceptance
         Risks that the owner accepts.
@@ -71,9 +81,24 @@ class Project:
     release: Values
     audit: Values
     publish: Values
+    context: Values = field(default_factory=dict)
     accepted: tuple[Acceptance, ...] = ()
     overridden: tuple[str, ...] = ()
     version: int = 1
+
+    @property
+    def stated(self) -> Context:
+        """What the owner states on the release."""
+        return context_of(self.context)
+
+    @property
+    def statements(self) -> dict[str, Any]:
+        """What reports print today of the owner's statements, as plain values."""
+        return {
+            SECTION: in_force(self.accepted),
+            "context": self.stated.stated,
+            "notices": [*expired(self.accepted), *self.stated.notices],
+        }
 
     @property
     def method(self) -> str:
@@ -103,8 +128,11 @@ class Problem:
         object.__setattr__(self, "text", hidden_in(self.text))
 
     def __str__(self) -> str:
-        where = f"{NAME}, line {self.line}" if self.line else NAME
-        return f"{where}: {self.text}"
+        return self.within(NAME)
+
+    def within(self, file: str) -> str:
+        """Say where it is in a file, and what it is."""
+        return f"{file}, line {self.line}: {self.text}" if self.line else f"{file}: {self.text}"
 
 
 def sections(method: str) -> dict[str, dict[str, Setting]]:
@@ -113,14 +141,15 @@ def sections(method: str) -> dict[str, dict[str, Setting]]:
     Examples
     --------
     >>> list(sections("mondrian")), sections("mondrian")["data"]["user-col"].label
-    (['data', 'release', 'audit', 'publish'], 'Column of the users')
+    (['data', 'release', 'audit', 'publish', 'context'], 'Column of the users')
     """
-    own = settings_of(find(ENTRIES, method, "method").declaration())
+    own = find(ENTRIES, method, "method").declaration()
     return {
-        "data": _by_key(settings_of(DataSettings)),
-        "release": _by_key(own) | _by_key(settings_of(ReleaseSettings)),
-        "audit": _by_key(settings_of(AuditSettings)),
-        "publish": _by_key(settings_of(PublishSettings)),
+        "data": keys_of(DataSettings),
+        "release": keys_of(own) | keys_of(ReleaseSettings),
+        "audit": keys_of(AuditSettings),
+        "publish": keys_of(PublishSettings),
+        "context": keys_of(Context),
     }
 
 
@@ -209,40 +238,72 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
     taken = _override(said, environment, problems)
     method, wrong = _method(said, lines)
     problems += wrong
-    kept: dict[str, dict[str, Any]] = {}
-    for section, known in sections(method).items():
-        kept[section] = {}
-        for key, value in _table(said, section, lines, problems).items():
-            if (section, key) in _IGNORED:
-                note(f"{key} of [{section}] no longer has an effect: {_IGNORED[section, key]}")
-                continue
-            setting = known.get(key) or _renamed(key, known)
-            line = 0 if (section, key) in taken else lines.of(section, key)
-            if setting is None:
-                problems.append(_unknown(key, known, line, section, method))
-            elif key == "method":
-                kept[section]["method"] = method
-            elif problem := _checked(setting, taken.get((section, key), key), value):
-                problems.append(Problem(line, *problem))
-            else:
-                kept[section][setting.name] = _kept(setting, value)
-    accepted, wrong_entries = read_acceptances(said.get(SECTION, []))
-    for number, key, what, advice in wrong_entries:
-        line = lines.of(f"{SECTION} {number}", key) if number else lines.of("", SECTION)
-        problems.append(Problem(line, what, advice))
-    for section in said.keys() - kept.keys() - {"version", SECTION}:
-        near = _near(section, kept)
-        problems.append(
-            Problem(
-                lines.of(section), f"[{section}]: unknown section",
-                f"Sections are {', '.join([*kept, SECTION])}.{near}",
-            )
-        )  # fmt: skip
+    kept = {
+        section: values_in(said, section, known, lines, problems, method=method, taken=taken)
+        for section, known in sections(method).items()
+    }
+    accepted = accepted_in(said, lines, problems)
+    problems += unknown_sections(said, kept, lines)
     problems += _lacking(sections(method)["release"], said.get("release"), lines)
     problems.sort(key=lambda problem: problem.line)
     version = 1 if said.get("version") != VERSION else VERSION
     overridden = tuple(taken.values())
     return Project(**kept, accepted=accepted, overridden=overridden, version=version), problems
+
+
+def values_in(
+    said: Mapping[str, Any],
+    section: str,
+    known: Mapping[str, Setting],
+    lines: Lines,
+    problems: list[Problem],
+    *,
+    method: str = "",
+    taken: Mapping[tuple[str, str], str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the values of a section, by the settings' names; what is wrong is a problem instead.
+
+    `method`: of the release. `taken`: the variable of the environment of each section and key.
+    """
+    kept = {}
+    for key, value in _table(said, section, lines, problems).items():
+        if (section, key) in _IGNORED:
+            note(f"{key} of [{section}] no longer has an effect: {_IGNORED[section, key]}")
+            continue
+        setting = known.get(key) or _renamed(key, known)
+        line = 0 if (section, key) in taken else lines.of(section, key)
+        if setting is None:
+            problems.append(_unknown(key, known, line, section, method))
+        elif key == "method":
+            kept["method"] = method
+        elif problem := _checked(setting, taken.get((section, key), key), value):
+            problems.append(Problem(line, *problem))
+        else:
+            kept[setting.name] = _kept(setting, value)
+    return kept
+
+
+def accepted_in(
+    said: Mapping[str, Any], lines: Lines, problems: list[Problem]
+) -> tuple[Acceptance, ...]:
+    """Return the accepted risks; what is wrong is a problem instead."""
+    accepted, wrong_entries = read_acceptances(said.get(SECTION, []))
+    for number, key, what, advice in wrong_entries:
+        line = lines.of(f"{SECTION} {number}", key) if number else lines.of("", SECTION)
+        problems.append(Problem(line, what, advice))
+    return accepted
+
+
+def unknown_sections(
+    said: Mapping[str, Any], known: Iterable[str], lines: Lines
+) -> Iterator[Problem]:
+    """Find the sections that no project file has."""
+    named = [*known, SECTION]
+    for section in said.keys() - {*named, "version"}:
+        yield Problem(
+            lines.of(section), f"[{section}]: unknown section",
+            f"Sections are {', '.join(named)}.{_near(section, dict.fromkeys(named))}",
+        )  # fmt: skip
 
 
 def _text(path: Path) -> str:
@@ -254,8 +315,9 @@ def _text(path: Path) -> str:
     return read_side_text(path, PROJECT_FILE)
 
 
-def _by_key(settings: tuple[Setting, ...]) -> dict[str, Setting]:
-    return {key_of(setting.name): setting for setting in settings}
+def keys_of(declaration: type) -> dict[str, Setting]:
+    """Return the settings of a declaration by the keys of the file."""
+    return {key_of(setting.name): setting for setting in settings_of(declaration)}
 
 
 def _version(said: Mapping[str, Any], lines: Lines) -> Iterator[Problem]:
@@ -280,7 +342,7 @@ def _override(
         if not variable.startswith(ENVIRONMENT):
             continue
         section, _, key = variable.removeprefix(ENVIRONMENT).lower().partition("_")
-        if section not in ("data", "release", "audit", "publish") or not key:
+        if section not in SECTIONS or not key:
             problems.append(
                 Problem(0, f"{variable}: unknown setting",
                         f"The form is {ENVIRONMENT}RELEASE_K=5.")
@@ -334,7 +396,7 @@ def _unknown(
     key: str, known: Mapping[str, Setting], line: int, section: str, method: str
 ) -> Problem:
     where = f"[release] with the method {method}" if section == "release" else f"[{section}]"
-    near = _near(key.replace("_", "-"), known)
+    near = _near(key_of(key), known)
     listed = f"It has {', '.join(sorted(known))}."
     name = key if key.isprintable() else shown(key)
     return Problem(line, f"{name}: {where} has no such setting", near.strip() or listed)

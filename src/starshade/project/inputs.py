@@ -11,7 +11,6 @@ from typing import Any
 from starshade._version import __version__
 from starshade.errors import StarshadeError
 from starshade.files.side import SIDE_TABLE, check_side
-from starshade.project.accept import SECTION, in_force
 from starshade.project.check import texts_in
 from starshade.project.file import Project
 from starshade.ratings.readers.addresses.address import is_address, path_of
@@ -31,7 +30,6 @@ def inputs_of(project: Project) -> str:
     settings: dict[str, Any] = {
         name: dict(getattr(project, name)) for name in ("data", "release", "audit", "publish")
     }
-    settings[SECTION] = in_force(project.accepted)
     try:
         with scratch_folder() as scratch:
             found = find(source, scratch)
@@ -41,7 +39,8 @@ def inputs_of(project: Project) -> str:
             read = [(item.shown, _tree(item.path)) for item in (*found.files, *named)]
     except (StarshadeError, OSError):
         return ""  # reading says what is wrong
-    facts = [__version__, project.version, settings, read, [*map(content_of, texts_in(settings))]]
+    contents = [*map(content_of, texts_in(settings))]
+    facts = [__version__, project.version, settings, project.statements, read, contents]
     return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -21,7 +21,7 @@ from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, OutputError, StarshadeError
 from starshade.plain import counted
 from starshade.progress import note, silence
-from starshade.project.accept import SECTION, Decision, in_force, ways_out
+from starshade.project.accept import Decision, expired, ways_out
 from starshade.project.check import texts_in
 from starshade.project.file import FOLDER, NAME, Project
 from starshade.project.inputs import content_of, inputs_of
@@ -170,10 +170,9 @@ def job_of(project: Project, ratings: Ratings) -> str:
     settings: dict[str, Any] = {
         "release": dict(project.release),
         "audit": dict(project.audit),
+        "publish": dict(project.publish),
     }
-    settings["publish"] = dict(project.publish)
-    settings[SECTION] = in_force(project.accepted)
-    facts = [__version__, digest_of(ratings), ratings.item_names, settings]
+    facts = [__version__, digest_of(ratings), ratings.item_names, settings, project.statements]
     files = [*map(content_of, texts_in(settings))]
     said = json.dumps([*facts, files], sort_keys=True, default=str, allow_nan=True)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
@@ -181,7 +180,7 @@ def job_of(project: Project, ratings: Ratings) -> str:
 
 def _made_of(project: Project, ratings: Ratings) -> str:
     """Return a name for what makes a release, however it is judged and wherever it goes."""
-    return job_of(replace(project, audit={}, publish={}, accepted=()), ratings)
+    return job_of(replace(project, audit={}, publish={}, context={}, accepted=()), ratings)
 
 
 def _source(project: Project) -> str:
@@ -287,12 +286,14 @@ def _audited(
                 *publish.get("earlier_private", ()),
                 *(keep.receipt(each.name) for each in state.published),
             ],
-            accepted=lambda audit: Decision.of(audit, job.project).rows,
+            accepted=lambda audit: Decision.of(audit, job.project.accepted).rows,
+            context=job.project.stated,
+            notices=expired(job.project.accepted),
             seed=seed,
             command=command,
         )
         said(dossier.audit.headline)
-    judged = Decision.of(dossier.audit, job.project)
+    judged = Decision.of(dossier.audit, job.project.accepted)
     judged = replace(judged, advice=ways_out(judged, release))
     for gap in judged.gaps:
         note(gap)
@@ -329,7 +330,7 @@ def _done(job: Job, judged: Decision, name: str, place: str, *, out: bool) -> Do
 
 
 def _judged_again(job: Job, state: State, *, dry: bool) -> Ran:
-    """Audit the newest published release again, as only [audit] or [publish] has changed."""
+    """Audit the newest published release again, as the ratings and [release] have not changed."""
     assert state.last is not None
     keep, out = job.keep, state.published[-1]
     if dry:

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from starshade.anonymize.registry import (
     usual_method,
 )
 from starshade.audit.checks.policy import DEFAULT, read_policy
+from starshade.audit.dossier.context import NOT_STATED, Context
 from starshade.errors import ConfigError, InputError
 from starshade.files.side import PROJECT_FILE, read_side_text
 from starshade.files.toml import load_toml
@@ -28,7 +29,7 @@ from starshade.naming import called, named, speak
 from starshade.plain import counted, percent
 from starshade.progress import silence
 from starshade.project.accept import SECTION, Acceptance, read_acceptances, stated
-from starshade.project.file import NAME, VERSION, key_of, read_project
+from starshade.project.file import NAME, VERSION, key_of, keys_of, read_project
 from starshade.project.settings import PublishSettings
 from starshade.project.state import kept, replace_file
 from starshade.ratings.readers.faults import suspect_codes
@@ -150,10 +151,12 @@ def text_of(
     *,
     about: Sequence[str] = (),
     beside: Sequence[str] = (),
+    context: Mapping[str, Any] | None = None,
 ) -> str:
     r"""Write a project file that says these values of settings.
 
-    `about`, `beside`: lines above the data's, and below the release's.
+    `about`, `beside`: lines above the data's, and below the release's. `context`: what is stated
+    of it; the other keys are comments.
 
     Examples
     --------
@@ -189,6 +192,10 @@ def text_of(
             "# Earlier releases of the same people, and their private key files:",
             '# earlier = ["FOLDER"]',
             '# earlier-private = ["FILE"]',
+            "",
+            "[context]",
+            f'# Printed in the reports; "{NOT_STATED}" where a line is missing.',
+            *_context_lines(context or {}),
             "",
         ]
     )  # fmt: skip
@@ -287,6 +294,16 @@ def _attributes(ratings: Ratings) -> list[str]:
 
 def _lines(values: Mapping[str, Any]) -> list[str]:
     return [f"{key_of(name)} = {toml(value)}" for name, value in values.items()]
+
+
+def _context_lines(stated: Mapping[str, Any]) -> Iterator[str]:
+    for key, setting in keys_of(Context).items():
+        yield f"# {setting.help}"
+        if setting.name in stated:
+            yield f"{key} = {toml(stated[setting.name])}"
+        else:
+            usual = {"choice": toml(next(iter(setting.choices), "")), "date": "2027-06-30"}
+            yield f"# {key} = {usual.get(setting.kind, toml('TEXT'))}"
 
 
 def toml(value: Any) -> str:

@@ -15,7 +15,7 @@ from starshade.audit.checks.check import Check, verdict_of
 from starshade.audit.checks.policy import read_policy
 from starshade.errors import ConfigError
 from starshade.figure import Rate
-from starshade.project.accept import Acceptance, Decision
+from starshade.project.accept import Acceptance, Decision, expired
 from starshade.project.file import NAME, Project, parse_project
 from starshade.project.inputs import inputs_of
 from starshade.project.write import add_acceptance
@@ -107,7 +107,7 @@ def decided(checks: list[Check], *accepted: Acceptance, holds: bool = True) -> D
     audit: Any = SimpleNamespace(
         checks=checks, findings=findings, policy=PARTNER, passed=verdict == "PASS", decisive=open_
     )
-    return Decision.of(audit, Project({}, {}, {}, {}, accepted=accepted))
+    return Decision.of(audit, accepted)
 
 
 @pytest.mark.parametrize(
@@ -226,8 +226,27 @@ def test_what_a_run_depends_on_changes_when_an_acceptance_ends(tmp_path: Path) -
         inputs_of(Project({"ratings": str(ratings)}, {}, {}, {}, accepted=accepted))
         for accepted in ((), (accepting(),), (accepting(until=TODAY - day),))
     ]
-    assert inputs[0]
-    assert inputs[0] == inputs[2] != inputs[1]
+    assert all(inputs)
+    assert len(set(inputs)) == 3  # the reports say that one has ended
+
+
+def test_an_acceptance_that_ended_is_a_notice_unless_another_replaces_it() -> None:
+    ended = accepting(until=datetime.date(2025, 1, 1))
+    assert expired([ended, accepting(risk="inference")]) == [
+        "The acceptance of membership expired on 2025-01-01."
+    ]
+    assert expired([ended, replace(ended, until=datetime.date(2024, 1, 1))]) == expired([ended])
+    assert expired([ended, accepting()]) == []
+    assert expired([ended, accepting(policy="public v1")]) == expired([ended])
+    assert expired([accepting()]) == []
+
+
+def test_what_counts_is_listed_where_another_check_prevents_publication() -> None:
+    both = [check(), replace(check(), name="inference")]
+    found = decided(both, accepting())
+    assert (found.published_by, [row["risk"] for row in found.rows]) == ("", ["membership"])
+    twice = [check(known=8), check(known=3, rate=Rate(0.3, 0.2, 0.4))]
+    assert decided(twice, accepting()).rows == []  # it does not cover the risk
 
 
 def test_a_second_one_of_the_same_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,6 +15,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACK_ENTRIES
 from starshade.audit.checks.policy import CHECKED
 from starshade.audit.compare.compare import compare
+from starshade.audit.dossier.context import Context
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings
@@ -356,6 +358,8 @@ def test_a_path_is_read_where_the_system_finds_it(tmp_path: Path) -> None:
                               "sensitive_attributes": ["age", "zip <code>"],
                               "rare_items": "keep", "rare_values": "blank",
                               "item_support": "10%"}),
+        ("release", RELEASE, {"purpose": "Research & teaching", "review": "2099-06-30",
+                              "release_model": "agreement"}),
     ],
 )  # fmt: skip
 def test_what_was_asked_can_be_asked_again(
@@ -396,3 +400,18 @@ def test_policy_and_thresholds_are_asked_for_and_wrong_ones_are_refused() -> Non
         ("composition=0", "composition needs an earlier release"),
     ):
         assert said in errors(RELEASE, threshold=text)["threshold"]
+
+
+def test_the_context_of_a_report_is_asked_for_in_a_fold() -> None:
+    own = [each for each in RELEASE.settings(FACTS) if each.under.startswith("Context")]
+    assert [each.name for each in own] == [each.name for each in fields(Context)]
+    assert all(each.more and not each.required and "Default" not in each.help for each in own)
+    told = settings(RELEASE, purpose=" Research ", release_model="agreement", review="2099-06-30")
+    assert told["context"] == {
+        "purpose": "Research",
+        "release_model": "agreement",
+        "review": "2099-06-30",
+    }
+    assert "context" not in settings(RELEASE)
+    assert errors(RELEASE, review="next year") == {"review": "Give a date such as 2027-06-30."}
+    assert "is not one of the choices" in errors(RELEASE, release_model="open")["release_model"]

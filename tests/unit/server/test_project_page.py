@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from starshade.audit.dossier.context import Context
 from starshade.errors import ConfigError
 from starshade.project.file import parse_project
 from starshade.server.jobs.store import DataRow, Store
@@ -81,6 +82,13 @@ def test_the_form_of_a_release_says_what_the_file_says(home: Path) -> None:
     assert "from starshade.toml; this form cannot set shadows" in intro
 
 
+def test_the_form_of_a_release_has_the_context_of_the_file(home: Path) -> None:
+    stated = '[context]\npurpose = "Research"\nreview = 2099-06-30\n'
+    (home / "starshade.toml").write_text(PROJECT + stated)
+    values, _ = filled(*stored(home, "it.csv"))
+    assert (values["purpose"], values["review"]) == ("Research", "2099-06-30")
+
+
 def test_of_other_ratings_it_says_nothing(home: Path) -> None:
     store, data = stored(home, "other.csv")
     values, intro = filled(store, data)
@@ -104,5 +112,9 @@ def test_a_release_has_a_file_that_says_the_same(home: Path) -> None:
     assert project.audit == {
         "policy": "partner", "known": (2, 4), "targets": 9, "threshold": ("class=0.5",)
     }  # fmt: skip
+    assert project.stated == Context()
+    stated = {"purpose": "Research", "release_model": "agreement"}
+    job = store.add_job("release", data.id, settings | {"context": stated})
+    assert parse_project(project_of(store, data, job), {})[0].stated.stated == stated
     held = store.add_job("release", data.id, settings | {"held_out": 0.1})
     assert project_of(store, data, held) == ""

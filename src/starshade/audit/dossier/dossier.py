@@ -17,6 +17,7 @@ from starshade.arguments import typed
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.risk import OnlyFit, Risk
 from starshade.attack.risk_result import RiskResult
+from starshade.audit.dossier.context import Context
 from starshade.audit.dossier.data import at_risk, data_section, stand_out
 from starshade.audit.dossier.examples import example_rows
 from starshade.audit.dossier.first import first_page, notices_of
@@ -85,6 +86,12 @@ class Dossier:
     ``accepted``
         ``[{risk, up_to, policy, reason, by, until}]``: risks that the owner accepted; texts.
         Public: `up_to` in steps of 5 %, rounded up, as thresholds are.
+    ``context``
+        Setting of `Context` → ``{title, value}``, as the owner states it; "not stated" where it is
+        not. Public: without `other_data`, `controls` and `direct_identifiers`, which would help an
+        adversary.
+    ``notices``
+        Sentences for the first line, such as "The review date 2025-01-01 has passed."
     ``claims``
         ``[{model, asked, verified, holds, how}]``, all texts but `holds`; public: as verified when
         the files were written.
@@ -251,6 +258,8 @@ def compile_dossier(
     earlier: Sequence[str | Path] = (),
     earlier_private: Sequence[str | Path] = (),
     accepted: Sequence[Mapping[str, str]] = (),
+    context: Context | None = None,
+    notices: Sequence[str] = (),
     rng: Rng = None,
     command: str | None = None,
 ) -> Dossier:
@@ -274,6 +283,10 @@ def compile_dossier(
         Their private key files, in any order.
     accepted : sequence of mapping
         Risks that the owner accepted: ``risk, up_to, policy, reason, by, until``, texts.
+    context : Context, optional
+        What the owner states on the release: purpose, recipient, controls, review.
+    notices : sequence of str
+        Sentences that both reports print first.
     rng : int, Generator or None
     command : str, optional
         What reproduces the report, for the internal one.
@@ -299,6 +312,8 @@ def compile_dossier(
         earlier=earlier,
         earlier_private=earlier_private,
         accepted=lambda _: accepted,
+        context=context,
+        notices=notices,
         seed=resolve_seed(rng),
         command=command,
     )
@@ -316,6 +331,8 @@ def gather(
     earlier: Sequence[str | Path] = (),
     earlier_private: Sequence[str | Path] = (),
     accepted: Callable[[AuditResult], Sequence[Mapping[str, str]]] = lambda _: (),
+    context: Context | None = None,
+    notices: Sequence[str] = (),
     store: Shards | None = None,
     seed: int,
     command: str | None = None,
@@ -323,7 +340,9 @@ def gather(
     """Do the same with a release that was read from `folder` already.
 
     `released` carries its private facts; `private` is only named in the internal report.
-    `accepted`: of the audit, the accepted risks that count. `store`: what `ratings` were read from.
+    `accepted`: of the audit, the accepted risks that count. `notices`: besides those of the
+    context; as the public report has them too, they may not depend on the ratings. `store`: what
+    `ratings` were read from.
     """
     judge = audit or Audit()
     result = judge.judge_release(
@@ -338,12 +357,17 @@ def gather(
     )
     rows = accepted(result)
     judgement = Judgement.of(result, rows)
+    context = context or Context()
+    first = [*notices, *context.notices]
     public = public_edition(replace(released, private=None), folder, judgement)
+    public |= {"context": context.public_rows, "notices": [*first, *public["notices"]]}
     risk = _risk(ratings, judge.targets, seed)
     own = {
         "audience": "internal",
         **_judged(result, released, ratings, judgement.publishable),
         "accepted": [dict(each) for each in rows],
+        "context": context.rows,
+        "notices": [*first, *notices_of(result, released)],
         "worst_off": worst_off(result, released, Match(released, ratings).made_of, judge.targets),
         "stand_out": stand_out(risk, int(ratings.user_support.max(initial=0))),
         "method": method_section(released),
@@ -372,7 +396,6 @@ def _judged(
     data = data_section(ratings, audited, release.scale)
     return {
         "verdict": verdict_section(result, release, audited.n_users, publishable),
-        "notices": notices_of(result, release, audited.n_users),
         "first": first_page(result),
         "variables": variables_section(ratings, release),
         "class_risk": risk_section(release),

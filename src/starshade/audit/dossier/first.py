@@ -30,21 +30,18 @@ def first_page(result: AuditResult) -> dict[str, Any]:
     }
 
 
-def notices_of(result: AuditResult, release: Release, people: int) -> list[str]:
-    """Return what limits the whole report, for its first line; `people`: in the release."""
-    found = []
-    if release.private is None:
-        found.append(
-            "No private key file was given: risks that need it and the utility are not measured."
-        )
-    if people < FEW:
-        found.append(
-            f"The release has {counted(people, 'person', 'people')}: too few to measure its risks."
-        )
-    measured = [each for each in result.checks if each.rate is not None and each.size is None]
-    if not measured:
-        found.append("No risk was measured by an attack.")
-    return found
+def notices_of(result: AuditResult, release: Release) -> list[str]:
+    """Return what limits the internal report, for its first line."""
+    without = "No private key file was given: risks that need it and the utility are not measured."
+    measured = any(each.rate is not None and each.size is None for each in result.checks)
+    return [without] * (release.private is None) + limits_of(release, measured=measured)
+
+
+def limits_of(release: Release, *, measured: bool) -> list[str]:
+    """Return what limits either report; `measured`: whether an attack measured any risk."""
+    few = f"The release has {counted(release.n_records, 'record')}: too few to measure its risks."
+    nothing = "No risk was measured by an attack."
+    return [few] * (release.n_records < FEW) + [nothing] * (not measured)
 
 
 def dots(share: float | None) -> int | None:

@@ -21,6 +21,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 OWN, RUNNING, READING = "Options", "Execution", "Reading ratings"
 WRITTEN, OWNER, BEFORE = "Output", "Private key file", "Earlier releases"
 JUDGED, STORES, CHOSEN = "Attacks and thresholds", "Partitioned stores", "Settings"
+CONTEXT = "TOML file with [context] and accepted risks ([[accept]]), such as starshade.toml"
 PRIVATE = "Private key file of the release"
 EARLIER = "Release published earlier, for the composition attack; repeatable"
 EARLIER_PRIVATE = "Private key file of an earlier release; repeatable, in any order"

@@ -41,7 +41,7 @@ class Defaults(Mapping[str, Any]):
 
     @cached_property
     def _values(self) -> dict[str, Any]:
-        from starshade.project.file import read_project
+        from starshade.project.file import NAME, read_project
 
         project = read_project() if self.command in _TAKES else None
         if project is None:
@@ -51,6 +51,8 @@ class Defaults(Mapping[str, Any]):
             values["data"] = values.pop("ratings", None)
         if "items" in project.release and self.command in _CHOOSES:
             values["items"] = project.release["items"]
+        if self.command == "report" and (project.context or project.accepted):
+            values["context"] = NAME
         for section in _TAKES[self.command]:
             values |= getattr(project, section)
         return {name: _as_option(value) for name, value in values.items() if value is not None}
@@ -79,13 +81,13 @@ def _as_option(value: Any) -> Any:
 def of_project(context: click.Context) -> set[str]:
     """Return the names of the parameters of a command that the project file has set.
 
-    How its ratings are read is no matter of other ratings.
+    How its ratings are read, and what is stated on them, is no matter of other ratings.
     """
     source = context.get_parameter_source
     taken = {name for name in context.params if source(name) is ParameterSource.DEFAULT_MAP}
     its = context.lookup_default("ratings") or context.lookup_default("data")
     chosen = context.params.get("ratings"), context.params.get("data")
-    how = {setting.name for setting in settings_of(ReadingSettings)} | {"items"}
+    how = {setting.name for setting in settings_of(ReadingSettings)} | {"items", "context"}
     return taken if its in chosen else taken - how
 
 

@@ -20,8 +20,9 @@ job         ``JobRow.settings``
             arguments of `starshade.audit.compare.compare.compare`
 ``release`` ``{"method": NAME, "config": {fields of the method but ``items``}, "items": "top:N" or
             None, "known": [N], "targets": N, "policy": NAME, "threshold": [NAME=VALUE],
-            "held_out": x, "seed": N or None}``; ``known``, ``targets``, ``policy`` and
-            ``threshold`` (where it was given) are those of the audit
+            "context": {fields of Context}, "held_out": x, "seed": N or None}``; ``known``,
+            ``targets``, ``policy`` and ``threshold`` are those of the audit; ``threshold`` and
+            ``context``, where they were given
 =========== ============================================================================
 
 and the pages read these answers (what is missing is left out on the page):

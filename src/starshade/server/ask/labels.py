@@ -170,6 +170,7 @@ def _release(settings: Mapping[str, Any]) -> dict[str, Any]:
         "held_out": settings.get("held_out"),
         "threshold": ", ".join(settings.get("threshold") or settings.get("limit") or ()),
         "policy": settings.get("policy"),
+        **(settings.get("context") or {}),
     }
 
 

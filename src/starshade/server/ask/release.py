@@ -1,4 +1,4 @@
-"""The form of a release: method, k, items, attributes, policy."""
+"""The form of a release: method, k, items, attributes, policy, context."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from starshade.server.ask.asking import (
     having,
     others,
 )
+from starshade.server.ask.context import CONTEXT_FIELDS, context_stated
 from starshade.server.ask.personal import personal_config, personal_settings
 from starshade.server.forms import Choice, Setting
 from starshade.setting import setting_of, settings_of
@@ -175,6 +176,7 @@ _POLICY = (
 )
 _REST = (
     *_POLICY,
+    *CONTEXT_FIELDS,
     _RARE_ITEMS,
     _ITEM_SUPPORT,
     *others(METHODS, ASKED),
@@ -279,6 +281,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         "targets": values["targets"],
         "policy": values.get("policy") or AuditSettings.policy,
         **given_only({"threshold": thresholds}),
+        **context_stated(values, errors),
         "held_out": values["held_out"],
         "seed": values["seed"],
     }, errors

@@ -68,6 +68,7 @@ def asked_by_project(data: DataRow, fields: Collection[str]) -> tuple[dict[str, 
     if str(items).startswith("top:"):
         settings["items"] = items
     settings |= {name: project.audit[name] for name in _AUDIT if name in project.audit}
+    settings["context"] = project.stated.stated
     values = {
         name: [*map(str, value)] if isinstance(value, list | tuple) else [str(value)]
         for name, value in form_values("release", settings).items()
@@ -101,4 +102,5 @@ def project_of(store: Store, data: DataRow, job: JobRow) -> str:
     source = Path(source_of(store, data))
     from starshade.project.write import text_of  # loads NumPy
 
-    return text_of({"ratings": str(source), **reading}, release, audit)
+    said = {"ratings": str(source), **reading}
+    return text_of(said, release, audit, context=job.settings.get("context"))

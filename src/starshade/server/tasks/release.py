@@ -43,6 +43,7 @@ _SETTINGS = {
     "shadows": int,
     "policy": str,
     "threshold": list[str],
+    "context": dict[str, Any],
     "held_out": float,
     "seed": int | None,
 }
@@ -70,6 +71,7 @@ _SHOWN = (
 def perform(order: Order) -> Done:
     """Make a release, its reports and its archive."""
     from starshade.anonymize.registry import ENTRIES, usual_method
+    from starshade.audit.dossier.context import Context
     from starshade.audit.dossier.dossier import compile_dossier
     from starshade.audit.evidence import numbers_to_try
     from starshade.audit.make import make_release
@@ -91,6 +93,7 @@ def perform(order: Order) -> Done:
     method = built(entry.load(), f"the method {entry.name}", config, items=items)
     own = {"known", "targets", "shadows", "policy", "threshold"} & settings.keys()
     audit = Audit(**{name: settings[name] for name in own})
+    context = built(Context, "the context", settings.get("context", {}))
     seed = resolve_seed(settings.get("seed"))
     ratings, probe = _set_aside(open_ratings(order), settings.get("held_out", 0.0), seed)
     # what the audit would refuse is refused before the long work
@@ -108,7 +111,13 @@ def perform(order: Order) -> Done:
     note(str(made))
     with task("auditing the release"):
         dossier = compile_dossier(
-            ratings, release, private=receipt, audit=audit, probe=probe, rng=seed
+            ratings,
+            release,
+            private=receipt,
+            audit=audit,
+            probe=probe,
+            context=context,
+            rng=seed,
         )
     with task("writing the report"):
         save_report(dossier, folder / "report.html", public=False)
