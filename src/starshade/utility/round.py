@@ -178,7 +178,7 @@ class UtilityRound(Shown):
             (self.held_out_read, self.held_out_original, self.held_out_user_item_means),
         )
         error = f"{'' if self.useful else 'not useful: '}held-out RMSE {read}"
-        rivals = f"{f'original {original}, ' * self.useful}user + item means {means}"
+        rivals = f"{f'original {original}, ' if self.useful else ''}user + item means {means}"
         if share == 1:
             yield f"{error}: {rivals}"
         else:

@@ -134,7 +134,7 @@ class Dossier:
     ``first``
         What page 1 has beside the verdict: ``{protection{known, before, after, dots_before,
         dots_after, tested}, risks[{title, name, value, high, bar, end, limit, threshold, status,
-        mark}], decision}``.
+        mark}], decision, utility}``; of a check with several numbers of known ratings the worst.
     ``variables``
         ``[{name, kind, technique}]``: each variable of the data, and what the release does to it.
     ``class_risk``

@@ -9,6 +9,7 @@ from starshade.audit.checks.policy import CHECKED
 from starshade.audit.result import AuditResult
 from starshade.plain import counted, percent
 from starshade.release.table import Release
+from starshade.utility.round import UtilityRound, error_text
 
 #: people below which figures of single attacks say little
 FEW = 30
@@ -19,14 +20,15 @@ def first_page(result: AuditResult) -> dict[str, Any]:
     """Return the content of page 1, apart from verdict, accepted risks and context.
 
     ``protection``: ``{known, before, after, tested}``, shares in [0, 1] or None, by the strongest
-    attack with the policy's number of known ratings. ``risks``: a row for each check that applies,
-    ``bar`` and ``limit`` as shares of the axis, None where there are none. ``decision``: the
-    checks that are not PASS, in a sentence.
+    attack with the policy's number of known ratings. ``risks``: a row for each check that applies
+    and has a threshold, ``bar`` and ``limit`` as shares of the axis, None where there are none.
+    ``decision``: the checks that are not PASS, in a sentence. ``utility``: its two main figures.
     """
     return {
         "protection": _protection(result),
-        "risks": [_row(each) for each in result.checks if not each.inapplicable],
+        "risks": [_row(each) for each in _worst(result)],
         "decision": _decision(result),
+        "utility": _utility(result.utility_round),
     }
 
 
@@ -70,6 +72,40 @@ def _protection(result: AuditResult) -> dict[str, Any]:
         "dots_after": dots(after),
         "tested": worst.people_text,
     }
+
+
+def _utility(found: UtilityRound) -> str:
+    if found.recoverable_within_step is None:
+        return "Not measured: it takes the private key file."
+    text = (
+        f"{percent(found.recoverable_within_step)} of ratings are recoverable within ±1 step "
+        f"(item means: {percent(found.item_means_within_step)})."
+    )
+    if found.held_out_read is None:
+        return f"{text} Held-out RMSE not measured."
+    read, means = map(error_text, (found.held_out_read, found.held_out_user_item_means))
+    useful = "Useful" if found.useful else "Not useful"
+    return f"{text} {useful}: held-out RMSE {read} (user + item means {means})."
+
+
+def _worst(result: AuditResult) -> list[Check]:
+    """Return a check of each name: that decides, else of the highest value, and has a threshold.
+
+    Membership with all ratings known is there without a threshold too.
+    """
+    found: dict[str, Check] = {}
+    for each in result.checks:
+        if each.inapplicable or (each.threshold is None and each.name != "membership-all"):
+            continue
+        other = found.get(each.name)
+        if other is None or _gravity(each) > _gravity(other):
+            found[each.name] = each
+    return list(found.values())
+
+
+def _gravity(check: Check) -> tuple[bool, bool, float]:
+    high = -1.0 if check.rate is None else check.rate.high
+    return check.fails, check.status == "not measured", high
 
 
 def _row(check: Check) -> dict[str, Any]:

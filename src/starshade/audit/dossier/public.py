@@ -18,6 +18,7 @@ import numpy as np
 from starshade.audit.checks.check import MARKS, Check, Status, Verdict
 from starshade.audit.checks.policy import CHECKED, POLICIES, Threshold, read_policy, share_of
 from starshade.audit.dossier.data import Bins
+from starshade.audit.dossier.first import limits_of
 from starshade.audit.dossier.left_out import left_out_section
 from starshade.audit.dossier.losses import disclosure_rows
 from starshade.audit.dossier.release import (
@@ -157,6 +158,14 @@ class Judgement:
         holds = all(passed for _, passed in self.answers)
         return "acceptance" if holds and open_ and open_ <= covered else ""
 
+    @property
+    def measured(self) -> bool:
+        """Whether an attack measured any risk, as far as the statuses show it."""
+        return any(
+            each.status not in ("not measured", "not applicable") and each.name != "class-size"
+            for each in self.checks
+        )
+
     def answer(self, name: str) -> bool | None:
         """Return whether a condition holds; None: it does not apply."""
         answers = [passed for condition, passed in self.answers if condition == name]
@@ -193,6 +202,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
         "verdict": _verdict(release, judgement),
         "checks": [_row(each) for each in judgement.checks],
         "accepted": [asdict(each) for each in judgement.accepted],
+        "notices": limits_of(release, measured=judgement.measured),
         "findings": _findings(release, judgement),
         "warnings": [*of_release(release), *(_CAVEATS[name] for name in judgement.caveats)],
         "claims": claim_rows(
