@@ -30,6 +30,7 @@ ALLOWED = {
     "release/folder/": "files of a release, each seen to be regular",
     "release/match/": "what a run keeps for itself",
     "release/verify/": "files of a release, each seen to be regular",
+    "report/pdf.py": "what a browser has just printed, in a temporary folder",
     "privacy/sharded/order.py": "what a run keeps for itself",
     "scratch.py": "temporary folders of this program",
     "server/": "the studio's own folder",

@@ -18,6 +18,9 @@ from starshade.ratings.places.place import Place, Where
 #: commands of the browsers that can print, the first that is installed is taken
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _SECONDS = 60
+#: options of the browser
+_PRINTS = ("headless", "no-pdf-header-footer")
+_QUIET = ("disable-gpu", "disable-dev-shm-usage", "no-first-run")
 _LONGEST = 300  # characters of what a browser says, in a message
 
 
@@ -66,40 +69,40 @@ def save_pdf(html: Where, pdf: Where, browser: str, *, public: bool) -> Path:
         atomic_file(place, 0o666 if public else 0o600) as file,
         TemporaryDirectory(prefix="starshade-pdf-") as folder,
     ):
-        printed = Path(folder) / "report.pdf"
-        _print(source.path, printed, Path(folder), browser, str(place), str(source))
-        file.write_bytes(printed.read_bytes())
+        words = [browser, *_options(Path(folder) / "report.pdf"), *_spelled(*_QUIET)]
+        words += _spelled(f"user-data-dir={Path(folder) / 'profile'}")
+        if os.geteuid() == 0:  # Chromium refuses its sandbox to root
+            words += _spelled("no-sandbox")
+        why = _failure([*words, source.path.as_uri()])
+        printed = _printed(Path(folder) / "report.pdf")
+        if why or not printed:
+            raise OutputError(
+                f"{place}: {browser} could not print the report: {why or 'no PDF was written'}",
+                advice=f"The report itself is written: {source}. Open it in a browser and print "
+                "it to a file.",
+            )
+        file.write_bytes(printed)
     return place.path
 
 
 def _options(pdf: Where) -> list[str]:
-    return ["--headless", "--no-pdf-header-footer", f"--print-to-pdf={os.fspath(pdf)}"]
+    return _spelled(*_PRINTS, f"print-to-pdf={os.fspath(pdf)}")
 
 
-def _print(
-    source: Path, printed: Path, profile: Path, browser: str, place: str, report: str
-) -> None:
-    """Have a browser print; its profile is a private folder that is removed afterwards."""
-    words = [browser, *_options(printed), f"--user-data-dir={profile / 'profile'}"]
-    words += ["--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
-    if os.geteuid() == 0:  # Chromium refuses its sandbox to root
-        words.append("--no-sandbox")
+def _spelled(*options: str) -> list[str]:
+    return [f"--{option}" for option in options]
+
+
+def _failure(words: list[str]) -> str:
+    """Run a browser; return why it failed, or "" where it did not."""
     try:
-        code, said = _run([*words, source.as_uri()])
-        why = f"exit code {code}" if code else ""
+        code, said = _run(words)
     except subprocess.TimeoutExpired:
-        why, said = f"not finished after {_SECONDS} seconds", ""
+        return f"not finished after {_SECONDS} seconds"
     except OSError as error:
-        why, said = os.strerror(error.errno or 0), ""
-    if not why and not _is_pdf(printed):
-        why = "no PDF was written"
-    if why:
-        last = f": {said.splitlines()[-1][:_LONGEST]}" if said else ""
-        raise OutputError(
-            f"{place}: {browser} could not print the report: {why}{last}",
-            advice=f"The report itself is written: {report}. Open it in a browser and print it "
-            "to a file.",
-        )
+        return os.strerror(error.errno or 0)
+    last = f": {said.splitlines()[-1][:_LONGEST]}" if said else ""
+    return f"exit code {code}{last}" if code else ""
 
 
 def _run(words: list[str]) -> tuple[int, str]:
@@ -120,9 +123,10 @@ def _run(words: list[str]) -> tuple[int, str]:
     return process.returncode, said.decode(errors="replace").strip()
 
 
-def _is_pdf(file: Path) -> bool:
+def _printed(file: Path) -> bytes:
+    """Return what a browser printed; empty where it is no PDF."""
     try:
-        with file.open("rb") as opened:
-            return opened.read(5) == b"%PDF-"
+        content = file.read_bytes()
     except OSError:
-        return False
+        return b""
+    return content if content.startswith(b"%PDF-") else b""

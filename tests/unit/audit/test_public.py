@@ -16,9 +16,12 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+from starshade.anonymize.registry import ENTRIES, Method
 from starshade.audit.checks.policy import CHECKED
 from starshade.audit.dossier.dossier import Dossier, compile_dossier
+from starshade.audit.dossier.left_out import left_out_section
 from starshade.audit.dossier.public import Judgement, PublicCheck, public_edition
+from starshade.audit.dossier.release import uses_of
 from starshade.audit.verdict import Audit
 from starshade.errors import InternalError
 from starshade.ratings.scale import Scale
@@ -233,11 +236,51 @@ def test_the_internal_caveats_are_told(folder: Path) -> None:
     assert Judgement.of(cut).caveats == ("stopped", "few")
 
 
-def test_utility_and_items_left_out_are_told(folder: Path) -> None:
+def test_uses_and_items_left_out_are_stated(folder: Path) -> None:
     release = read_release(folder)
-    holds = public_edition(release, folder, judgement())["holds"]
-    assert holds["useful"].startswith("Utility, by content of cells: one rating ")
-    assert holds["left_out"].startswith(f"Items: {release.classes.n_items} released; left out")
+    page = public_edition(release, folder, judgement())
+    assert page["uses"]["good_for"][0].startswith("Tables of a few items")
+    assert page["uses"]["not_good_for"]
+    assert page["omitted"]["text"].startswith(f"{release.classes.n_items} items are released")
+    assert [row["value"] for row in page["omitted"]["rows"]][:2] == ["none", "none"]
+    odd = replace(release, manifest=release.manifest.model_copy(update={"method": "another"}))
+    assert uses_of(odd) == {"good_for": [], "not_good_for": []}
+
+
+def test_every_method_states_its_uses() -> None:
+    for entry in ENTRIES:
+        assert isinstance(entry, Method)
+        assert entry.uses, entry.name
+        assert entry.not_for, entry.name
+
+
+@pytest.mark.parametrize(
+    ("items", "number", "band", "text"),
+    [
+        (
+            "top:500",
+            10,
+            "more",
+            "10 items are released; 490 of the 500 selected items are left out",
+        ),
+        ("listed:500", 10, "more", "The owner selected 500 by a list; all other items"),
+        ("top:10", 10, "none", "10 items are released. The owner selected the 10 most rated;"),
+        ("all", 1, "none", "1 item is released; no item is left out."),
+        (None, 10, "more", "20 % or more of all items are left out, as too few people rated"),
+        (None, 10, "under 5 %", "10 items are released; under 5 % of all items are left out, as"),
+        ("top:5", 10, "none", "10 items are released; no item is left out."),  # continues another
+        ("top:9e9", 10, "none", "10 items are released; no item is left out."),
+        ([1], 10, "none", "10 items are released; no item is left out."),
+    ],
+)
+def test_what_the_files_say_of_items_left_out(
+    items: Any, number: int, band: str, text: str, folder: Path
+) -> None:
+    config = {} if items is None else {"items": items}
+    facts = {"config": config, "items": number, "rare_items_dropped": band}
+    section = left_out_section(read_release(folder).manifest.model_copy(update=facts))
+    assert text in section["text"]
+    assert section["rows"][-1]["value"] == ("20 % or more" if band == "more" else band)
 
 
 @pytest.mark.parametrize("name", [*dict(YES), "scale", "settings"])

@@ -17,6 +17,7 @@ from starshade.audit.dossier.dossier import Dossier
 from starshade.errors import ConfigError, OutputError
 from starshade.plain import percent
 from starshade.report.page import POLICY, figure, render_report, save_report
+from starshade.report.terms import TERMS
 from tests.unit.report.dossiers import COMMAND, SEED, Shown, marked, small_dossier
 
 EDITIONS = pytest.mark.parametrize("public", [True, False], ids=["public", "internal"])
@@ -138,17 +139,22 @@ def _claimed(told: dict[str, Any]) -> list[str]:
 def _of_everybody(told: dict[str, Any]) -> list[str]:
     holds = told["holds"]
     return [
+        told["verdict"]["advice"][0],
+        told["method"]["summary"],
+        holds["scale"],
+        holds["examples"]["rule"],
+        told["uses"]["good_for"][0],
+        told["uses"]["not_good_for"][-1],
+        holds["classes"]["meaning"],
+        holds["cells"]["meaning"],
+        told["omitted"]["text"],
+        *(row["meaning"] for row in told["omitted"]["rows"]),
         told["checks"][0]["title"],
         told["checks"][0]["source"],
         *_claimed(told),
         told["findings"][0]["text"],
-        holds["examples"]["rule"],
-        holds["classes"]["meaning"],
-        holds["cells"]["meaning"],
-        holds["scale"],
-        holds["disclosure"]["rows"][0]["meaning"],
-        holds["inside"][0]["title"],
         told["open"][-1],
+        holds["disclosure"]["rows"][0]["meaning"],
         told["files"][0]["sha256"],
     ]
 
@@ -431,7 +437,7 @@ def test_a_scale_without_steps_has_no_histogram(for_all: dict[str, Any]) -> None
 def test_a_release_that_fails_says_so_first(for_all: dict[str, Any]) -> None:
     failed = [{"name": "tracker", "passed": False, "text": "Some are."}]
     verdict = {"verdict": "FAIL", "passed": False, "headline": "FAIL: policy partner v1"}
-    verdict |= {"paragraph": "No.", "publishable": "", "advice": ["Raise k."]}
+    verdict |= {"paragraph": "No.", "publishable": "", "advice": ["Raise k."], "policy": "p v1"}
     odd = for_all | {"verdict": verdict, "findings": failed, "holds": None}
     page = Page(render_report(_shown({}, odd), public=True))
     assert "✗ FAIL: policy partner v1" in page.text
@@ -440,6 +446,62 @@ def test_a_release_that_fails_says_so_first(for_all: dict[str, Any]) -> None:
     assert "Raise k." in page.text
     assert "The content of its cells and classes is left out" in page.text
     assert set(page.named("href")) <= {f"#{name}" for name in page.named("id")}
+
+
+HEADS = (
+    "What was released and how",
+    "What it is good for",
+    "What was left out",
+    "Risks tested",
+    "Accepted risks",
+    "What is not promised",
+    "Files and versions",
+)
+
+
+@pytest.mark.parametrize("accepted", [[], [ACCEPTED]])
+def test_the_sections_of_the_public_report(
+    accepted: list[Any], told: dict[str, Any], for_all: dict[str, Any]
+) -> None:
+    html = render_report(_shown(told, {**for_all, "accepted": accepted}), public=True)
+    heads = re.findall(r"<h2[^>]*>([^<]+)</h2>", html)
+    assert heads == [head for head in HEADS if accepted or head != "Accepted risks"]
+
+
+def test_notices_and_the_stated_context_are_said_first(for_all: dict[str, Any]) -> None:
+    context = {
+        name: {"title": name.title(), "value": value}
+        for name, value in {
+            "purpose": "Research <b>",
+            "recipient": "not stated",
+            "custodian": "not stated",
+            "complaints": "privacy@example.org",
+        }.items()
+    }
+    more = {"notices": ["The review date 2020-01-01 has passed."], "context": context}
+    page = Page(render_report(_shown({}, for_all | more), public=True))
+    first = page.text[: page.text.index(HEADS[0])]
+    headline = first.index(for_all["verdict"]["headline"])
+    assert headline < first.index("has passed.") < first.index("Purpose Research <b>")
+    assert "Custodian not stated" in first
+    assert "Complaints privacy@example.org" in first
+    assert "Recipient" not in first
+
+
+def test_each_term_is_explained_once(pages: dict[bool, str]) -> None:
+    explained = re.findall(r'<small class="term"><b>([^<]+)</b>: ([^<]+)</small>', pages[True])
+    names = [name.lower() if len(name) > 1 else name for name, _ in explained]
+    assert len(names) == len(set(names)) >= 10
+    lowered = {name.lower(): text for name, text in TERMS.items()}
+    assert [lowered[name] for name in map(str.lower, names)] == [unescape(t) for _, t in explained]
+    again = re.findall(r'<small class="term">', pages[True])
+    assert len(again) == len(names)
+
+
+def test_a_method_that_is_not_known_has_no_uses(for_all: dict[str, Any]) -> None:
+    odd = for_all | {"uses": {"good_for": [], "not_good_for": []}}
+    text = Page(render_report(_shown({}, odd), public=True)).text
+    assert "Nothing is stated about releases of this method." in text
 
 
 def test_averaged_profiles_and_held_out_ratings_have_their_place(told: dict[str, Any]) -> None:
