@@ -76,7 +76,7 @@ def _protection(result: AuditResult) -> dict[str, Any]:
 
 def _utility(found: UtilityRound) -> str:
     if found.recoverable_within_step is None:
-        return "Not measured: it takes the private key file."
+        return "Not measured: the private key file is missing."
     text = (
         f"{percent(found.recoverable_within_step)} of ratings are recoverable within ±1 step "
         f"(item means: {percent(found.item_means_within_step)})."
