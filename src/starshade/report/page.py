@@ -43,8 +43,8 @@ def render_report(dossier: Dossier, *, public: bool) -> str:
     One page without scripts that loads nothing: style and pictures are in it. It follows the
     reader's preference of light or dark, and prints in black on white.
 
-    `public`: the public report, with nothing about a single user; else the internal one, which
-    names the users at risk, the seed and the command that reproduces the release.
+    `public`: the public report, with nothing about a single user; else the internal one, with
+    every figure, the seed and the command that reproduces the release. Neither names a user.
     """
     content = dossier.public() if public else dossier.internal()
     page = environment().get_template("public.html.j2" if public else "report.html.j2")
