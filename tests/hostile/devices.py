@@ -126,7 +126,8 @@ def _of_options() -> Iterator[Use]:
             yield Use(f"{of} --earlier {_RELEASE} --earlier-private FILE")
             yield Use(f"{of} --earlier FILE")
     yield Use(f"audit r.csv {_RELEASE} --private {_KEY} --report FILE")
-    yield Use(f"report r.csv {_RELEASE} --private {_KEY} --out FILE")
+    for options in ("--out FILE", "--out o.html --pdf FILE", "--out o.html --risk-list FILE"):
+        yield Use(f"report r.csv {_RELEASE} --private {_KEY} {options}")
     yield from (Use("query FILE SELECT"), Use(f"erase FILE {_KEY}"), Use("erase ids.txt FILE"))
     yield Use(f"erase ids.txt {_KEY} --dry-run --release FILE")
     yield from (Use("reproduce compare FILE"), Use("reproduce kl --data FILE --runs 1 --out o"))

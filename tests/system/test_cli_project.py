@@ -300,8 +300,11 @@ def test_the_report_names_what_is_there(project: Path) -> None:
     told("run", "--seed", 2)
     for name in ("release-1", "release-2"):
         page = html.unescape((project / FOLDER / "reports" / f"{name}.html").read_text())
-        again = page[page.index('id="again"') : page.index('id="people"')]
+        again = page[page.index('id="again"') :]
         assert "/work/" not in again
+        people = project / FOLDER / "reports" / f"{name}-at-risk.csv"
+        assert people.stat().st_mode & 0o777 == 0o600
+        assert people.read_text().startswith("user,least_known,")
         for place in (f"published/{name}", f"{FOLDER}/receipts/{name}.json"):
             assert f"<dd>{place}</dd>" in again
             assert Path(place).exists()

@@ -156,10 +156,12 @@ def _about(reports: list[str]) -> str:
     """Say which reports name them; reports are not rewritten."""
     if not reports:
         return (
-            "Internal reports (report.html) name users at risk: delete those that name these "
-            "users, or write them again (starshade report)."
+            "Lists of people at risk (starshade report --risk-list) and internal reports of "
+            "earlier versions (report.html) name users: delete those that name these users, or "
+            "write them again."
         )
     return (
         f"Still named in {', '.join(reports)}: delete these reports or write them again "
-        "(starshade report). Other internal reports (report.html) may name these users too."
+        "(starshade report). Other lists of people at risk, and internal reports of earlier "
+        "versions (report.html), may name these users too."
     )

@@ -15,6 +15,8 @@ in a report is the figure in the result. ::
 Every chart states its data size, shows 95 % intervals, and distinguishes the paper's numbers from
 ours by shape and colour; colours suit colour-blind readers, and dashes repeat them.
 
+`people` writes the users at risk to a private file, and `pdf` prints a report.
+
 The report on a release is one page without scripts, with its style and pictures inside. It shows
 the content of `Dossier.public` or `Dossier.internal` and nothing else: the templates see no result
 and no ratings. Pictures are drawn once, in named colours of the page's style, so that one SVG suits

@@ -10,9 +10,9 @@ from starshade.files.side import REPORT, read_side_text
 
 
 def names_any(report: Path, users: Collection[str]) -> bool:
-    """Return whether a report of `save_report` names any of these users.
+    """Return whether an internal report names any of these users.
 
-    Only its table of people at risk holds ids.
+    Reports of earlier versions do, in a table of people at risk; now `save_people` writes them.
     """
     reader = _People()
     reader.feed(read_side_text(report, REPORT))

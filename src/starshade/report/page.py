@@ -44,9 +44,9 @@ def render_report(dossier: Dossier, *, public: bool, template: str = DEFAULT) ->
     One page without scripts that loads nothing: style and pictures are in it. It follows the
     reader's preference of light or dark, and prints in black on white.
 
-    `public`: the public report, with nothing about a single user; else the internal one, which
-    names the seed and the command that reproduces the release. `template`: the headings of the
-    internal report from page 2 on.
+    `public`: the public report, with nothing about a single user; else the internal one, with
+    every figure, the seed and the command that reproduces the release. Neither names a user.
+    `template`: the headings of the internal report from page 2 on.
     """
     content = dossier.public() if public else dossier.internal()
     page = environment().get_template("public.html.j2" if public else "report.html.j2")

@@ -16,7 +16,7 @@ import pytest
 from starshade.audit.dossier.dossier import Dossier
 from starshade.errors import ConfigError, OutputError
 from starshade.plain import percent
-from starshade.report.page import POLICY, figure, render_report, save_report
+from starshade.report.page import POLICY, environment, figure, render_report, save_report
 from starshade.report.terms import TERMS
 from tests.unit.report.dossiers import COMMAND, SEED, Shown, marked, small_dossier
 
@@ -495,6 +495,17 @@ def test_each_term_is_explained_once(pages: dict[bool, str]) -> None:
     assert [lowered[name] for name in map(str.lower, names)] == [unescape(t) for _, t in explained]
     again = re.findall(r'<small class="term">', pages[True])
     assert len(again) == len(names)
+
+
+def test_a_term_is_explained_where_it_first_stands() -> None:
+    text = (
+        '{% from "macros.html.j2" import term %}{{ term("k") }}|{{ term("k") }}|{{ term("cell") }}'
+    )
+    for _ in range(2):  # anew for each page
+        first, again, other = environment().from_string(text).render().split("|")
+        assert first == f'<small class="term"><b>k</b>: {TERMS["k"]}</small>'
+        assert again == ""
+        assert other.startswith('<small class="term"><b>Cell</b>: ')
 
 
 def test_a_method_that_is_not_known_has_no_uses(for_all: dict[str, Any]) -> None:

@@ -152,8 +152,8 @@ _LINKS = {
     "receipt": ("receipt.json", "Private key file", "key"),
 }
 _KEEP = (
-    "Internal report and list of people at risk: they name the people at highest risk, the seed, "
-    "and paths.",
+    "Internal report: it has measured figures, the seed, and paths.",
+    "List of people at risk: it names the people that few known ratings identify.",
     "Private key file: it maps records to people. Anyone with this file and the release can "
     "re-identify everyone. Keep it safe: without it, moved or predicted ratings cannot be audited "
     "again.",
