@@ -466,7 +466,7 @@ def test_every_file_that_is_out_is_watched_when_nothing_is_new(project: Path) ->
     refuses("ratings.csv: not listed in release.json", "remove what was added")
     (out / "ratings.csv").unlink()
     (out / "README.md").write_text("x")
-    refuses("README.md: not the file")
+    refuses("README.md: changed")
     (out / "README.md").unlink()
     refuses("README.md: missing")
     shutil.copy(whole / "README.md", out)
