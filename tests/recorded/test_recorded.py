@@ -58,7 +58,7 @@ def differences(
 def unequal(now: Any, then: Any, path: str = "") -> Iterator[str]:
     """Find the paths of the values that differ."""
     if isinstance(now, dict) and isinstance(then, dict):
-        for key in now | then:
+        for key in then | now:
             if key not in now or key not in then:
                 yield f"{path}.{key} is {'new' if key in now else 'gone'}"
             else:
@@ -67,7 +67,7 @@ def unequal(now: Any, then: Any, path: str = "") -> Iterator[str]:
         for place, (one, other) in enumerate(zip(now, then, strict=True)):
             yield from unequal(one, other, f"{path}[{place}]")
     elif now != then or type(now) is not type(then):
-        yield f"{path} is {str(now)[:60]}, was {str(then)[:60]}"
+        yield f"{path} is {now!r:.60}, was {then!r:.60}"
 
 
 def test_every_entry_is_recorded() -> None:
