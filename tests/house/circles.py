@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from tests.house.floors import SRC
@@ -46,6 +46,22 @@ def needed(file: Path, known: Mapping[str, Path]) -> set[str]:
     }
 
 
+def every_import(file: Path, known: Mapping[str, Path]) -> set[str]:
+    """Return the modules that a file imports anywhere: for types, and to hand over, too."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {
+        name for node in ast.walk(tree) for each in _single(node) for name in _named(each, known)
+    }
+
+
+def _single(node: ast.AST) -> Iterator[ast.AST]:
+    """Split ``from a import b, c``: one name may be a module, another stands in a's file."""
+    if isinstance(node, ast.ImportFrom):
+        yield from (ast.ImportFrom(node.module, [alias], node.level) for alias in node.names)
+    else:
+        yield node
+
+
 def _hands_over(function: ast.FunctionDef) -> bool:
     imports = (ast.Import, ast.ImportFrom)
     said = ast.get_docstring(function) is not None
@@ -60,10 +76,12 @@ def _named(node: ast.AST, known: Mapping[str, Path]) -> Iterator[str]:
         yield from inside & known.keys() or {str(node.module)}
 
 
-def circles(root: Path = SRC) -> list[list[str]]:
-    """Return each set of files that reach each other, sorted."""
+def circles(
+    root: Path = SRC, links: Callable[[Path, Mapping[str, Path]], set[str]] = needed
+) -> list[list[str]]:
+    """Return each set of files that reach each other by these imports, sorted."""
     known = modules(root)
-    below = {name: needed(file, known) - {name} for name, file in known.items()}
+    below = {name: links(file, known) - {name} for name, file in known.items()}
     reached: dict[str, set[str]] = {}
     for name in below:
         reached[name], waiting = set(), [name]
