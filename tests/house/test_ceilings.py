@@ -22,25 +22,26 @@ class Size(NamedTuple):
     shards: int = 0  # files that mention shards
 
 
-#: the ceilings; files at the root of the package are one room
+#: the ceilings; files at the root of the package are one room. Raised once, for the report of five
+#: answers: context of a release, page 1, template, PDF, risk list
 CEILINGS = {
-    "anonymize": Size(45, 7700, 9, 1, 9),
+    "anonymize": Size(45, 7800, 9, 1, 9),
     "attack": Size(105, 18_600, 3, 1, 21),
-    "audit": Size(121, 22_800, 2, 0, 9),
+    "audit": Size(125, 23_200, 2, 0, 9),
     "chart": Size(2, 500),
-    "cli": Size(33, 6500, 0, 0, 10),
+    "cli": Size(33, 6600, 0, 0, 10),
     "engine": Size(10, 1300, 0, 0, 9),
     "files": Size(5, 600),
     "kernels": Size(67, 13_100, 0, 0, 1),
     "privacy": Size(24, 4400, 0, 1, 6),
     "progress": Size(2, 400),
-    "project": Size(13, 2500, 3),
+    "project": Size(14, 2600, 2),
     "query": Size(13, 2600),
     "ratings": Size(83, 15_300, 30, 1, 20),
     "recommend": Size(9, 1400, 0, 1, 2),
     "release": Size(50, 10_200, 18, 0, 6),
-    "report": Size(11, 1700),
-    "server": Size(41, 6500),
+    "report": Size(15, 2100),
+    "server": Size(42, 6600),
     "spark": Size(2, 300, 0, 0, 2),
     "starshade": Size(16, 2400, 0, 0, 2),
     "utility": Size(21, 4200, 0, 3, 4),
