@@ -150,7 +150,7 @@ def test_a_changed_context_writes_the_reports_again(
         assert told("run")["unchanged"] is True
         assert len(written) == count
     reports = sorted(path.name for path in (project / FOLDER / "reports").iterdir())
-    assert reports == ["release-1-public.html", "release-1.html"]
+    assert reports == ["release-1-at-risk.csv", "release-1-public.html", "release-1.html"]
 
 
 EXPIRED = "The acceptance of membership expired on 2025-01-01."

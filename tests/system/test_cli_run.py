@@ -176,14 +176,18 @@ def test_what_lies_in_the_place_of_the_link_stays(project: Path) -> None:
 def test_a_run_that_fails_leaves_no_public_report(project: Path) -> None:
     judge(project, "class-linkage=0")
     assert "/5 publish: no" in call("run", "--seed", 1).stderr
-    assert reports(project) == ["release-1.html"]
+    assert reports(project) == ["release-1-at-risk.csv", "release-1.html"]
     assert not list((project / FOLDER / "work").rglob("*public*"))
     (project / "starshade.toml").write_text(PROJECT)
     told("run", "--seed", 1)
-    assert reports(project) == ["release-1-public.html", "release-1.html"]
+    assert reports(project) == [
+        "release-1-at-risk.csv",
+        "release-1-public.html",
+        "release-1.html",
+    ]
     judge(project, "class-linkage=0")  # what is published is judged again
     told("run", "--seed", 1, code=1)
-    assert reports(project) == ["release-1.html"]
+    assert reports(project) == ["release-1-at-risk.csv", "release-1.html"]
 
 
 def test_a_release_that_cannot_be_moved_leaves_no_public_report(
@@ -198,9 +202,13 @@ def test_a_release_that_cannot_be_moved_leaves_no_public_report(
     with monkeypatch.context() as patch:
         patch.setattr(work, "move", full)
         assert "no space left" in refused("run", "--seed", 1)
-    assert reports(project) == ["release-1.html"]
+    assert reports(project) == ["release-1-at-risk.csv", "release-1.html"]
     told("run", "--seed", 1)
-    assert reports(project) == ["release-1-public.html", "release-1.html"]
+    assert reports(project) == [
+        "release-1-at-risk.csv",
+        "release-1-public.html",
+        "release-1.html",
+    ]
 
 
 WITHOUT_READING = """

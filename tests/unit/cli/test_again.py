@@ -15,7 +15,7 @@ from starshade.release.table import Release
 from tests.contract.cast import CAST
 
 #: what changes nothing in what is found, or is said in another way
-WITHOUT = {"as_json", "json_schema", "threads", "memory", "quiet", "log_file"}
+WITHOUT = {"as_json", "json_schema", "threads", "memory", "quiet", "log_file", "pdf", "risk_list"}
 
 
 @pytest.fixture(scope="module")

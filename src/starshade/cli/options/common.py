@@ -25,7 +25,7 @@ COMMON: Mapping[str, frozenset[str]] = {
     | {"out", "private", "no_key_file", "after", "after_private"},
     "measure": READ | {"private", "probe", "resume"},
     "audit": _AUDIT | {"earlier_private", "details", "report"},
-    "report": _AUDIT - {"wide", "on_duplicate", "targets"}
+    "report": _AUDIT - {"wide", "on_duplicate", "targets", "item_names"}
     | {"earlier_private", "out", "public", "template", "pdf", "risk_list", "context"},
     "compare": READ | {"methods", "k", "known", "targets", "shadows", "policy", "held_out", "out"},
     "reproduce ns": _STUDY | {"targets"},
