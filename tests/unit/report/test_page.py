@@ -236,7 +236,7 @@ def test_the_internal_report_has_seed_and_command_and_no_list_of_people(
     rows = told["people"]["rows"]
     assert rows
     assert not any(row["user"] in text for row in rows)
-    assert f"lists the {told['people']['total']} users that few known ratings" in text
+    assert f"Few known ratings identify {told['people']['total']} users in the original" in text
     for part in (
         str(SEED),
         COMMAND,

@@ -28,7 +28,7 @@ FIGURES = (
         "People with a rated cell at an end of the scale",
         "share",
         None,
-        "Of `simple` profiles: with a rated cell that allows one rating. Others count as disclosed "
+        "Of simple profiles: with a rated cell that allows one rating. Others count as disclosed "
         "only where such cells are right in shadow releases.",
     ),
     Figure(

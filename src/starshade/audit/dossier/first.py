@@ -7,6 +7,7 @@ from typing import Any
 from starshade.audit.checks.check import MARKS, Check
 from starshade.audit.checks.policy import CHECKED
 from starshade.audit.result import AuditResult
+from starshade.audit.shares import PROXIMITY_CAVEAT
 from starshade.plain import counted, percent
 from starshade.release.table import Release
 from starshade.utility.round import UtilityRound, error_text
@@ -22,11 +23,13 @@ def first_page(result: AuditResult) -> dict[str, Any]:
     ``protection``: ``{known, before, after, tested}``, shares in [0, 1] or None, by the strongest
     attack with the policy's number of known ratings. ``risks``: a row for each check that applies
     and has a threshold, ``bar`` and ``limit`` as shares of the axis, None where there are none.
+    ``near``: whether the records of a class are near each other, not equal.
     ``decision``: the checks that are not PASS, in a sentence. ``utility``: its two main figures.
     """
     return {
         "protection": _protection(result),
         "risks": [_row(each) for each in _worst(result)],
+        "near": any(_near(each) for each in result.checks),
         "decision": _decision(result),
         "utility": _utility(result.utility_round),
     }
@@ -108,12 +111,16 @@ def _gravity(check: Check) -> tuple[bool, bool, float]:
     return check.fails, check.status == "not measured", high
 
 
+def _near(check: Check) -> bool:
+    return check.name == "class-size" and check.note == PROXIMITY_CAVEAT
+
+
 def _row(check: Check) -> dict[str, Any]:
     counted_exactly = check.size is not None
     high = None if check.rate is None or counted_exactly else max(0.0, check.rate.high)
     limit = check.threshold
     return {
-        "title": check.title,
+        "title": check.title + ", near records" * _near(check),
         "name": check.name,
         "value": "–" if check.rate is None and not counted_exactly else check.value_text,
         "high": None if high is None or check.rate is None else percent(high),

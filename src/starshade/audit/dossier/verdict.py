@@ -117,8 +117,8 @@ def owners_advice(result: AuditResult, release: Release, publishable: str) -> li
     advice += [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.passed:
         advice.append(
-            "Read what the release still discloses (below). If that is too much, use a larger k or "
-            "item support."
+            "Read what the release still discloses (Remaining disclosure). If that is too much, "
+            "use a larger k or item support."
         )
     if publishable:
         advice.append(_PUBLISH)
