@@ -9,11 +9,11 @@ import signal
 import subprocess
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from starshade.errors import OutputError
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
+from starshade.scratch import scratch_folder
 
 #: commands of the browsers that can print, the first that is installed is taken
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -65,16 +65,13 @@ def save_pdf(html: Where, pdf: Where, browser: str, *, public: bool) -> Path:
         The browser failed, or the file exists or cannot be written; nothing is left behind.
     """
     source, place = Place.of(html), Place.of(pdf)
-    with (
-        atomic_file(place, 0o666 if public else 0o600) as file,
-        TemporaryDirectory(prefix="starshade-pdf-") as folder,
-    ):
-        words = [browser, *_options(Path(folder) / "report.pdf"), *_spelled(*_QUIET)]
-        words += _spelled(f"user-data-dir={Path(folder) / 'profile'}")
+    with atomic_file(place, 0o666 if public else 0o600) as file, scratch_folder() as folder:
+        words = [browser, *_options(folder / "report.pdf"), *_spelled(*_QUIET)]
+        words += _spelled(f"user-data-dir={folder / 'profile'}")
         if os.geteuid() == 0:  # Chromium refuses its sandbox to root
             words += _spelled("no-sandbox")
         why = _failure([*words, source.path.as_uri()])
-        printed = _printed(Path(folder) / "report.pdf")
+        printed = _printed(folder / "report.pdf")
         if why or not printed:
             raise OutputError(
                 f"{place}: {browser} could not print the report: {why or 'no PDF was written'}",

@@ -84,3 +84,25 @@ def test_notices(tmp_path: Path) -> None:
     assert told["notices"] == ["The release has 12 records: too few to measure its risks."]
     bare = compile_dossier(ratings, tmp_path / "release", rng=0).internal()
     assert bare["notices"][0].startswith("No private key file was given")
+
+
+def test_without_key_file_nothing_is_known_of_the_attack(tmp_path: Path) -> None:
+    from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+    from starshade.audit.dossier.dossier import compile_dossier
+    from starshade.audit.verdict import Audit
+    from tests.unit.report.dossiers import people
+
+    ratings = people()
+    small_dossier(tmp_path, ratings=ratings, method=PredictiveAnonymizer(k=5))
+    bare = compile_dossier(ratings, tmp_path / "release", audit=Audit(shadows=0), rng=0)
+    page = Page(first_page(render_report(bare, public=False))).text
+    assert "Not measured in the release." in page
+    assert "The adversary knows" not in page
+
+
+def test_an_acceptance_has_its_bound_or_is_of_what_was_not_measured(told: dict[str, Any]) -> None:
+    decided = {"policy": "partner v1", "reason": "few", "by": "J. Doe", "until": "2099-01-01"}
+    for up_to, text in (("12%", "up to 12%."), ("not measured", "(not measured).")):
+        accepted = [{"risk": "linkability", "up_to": up_to, **decided}]
+        page = first_page(render_report(shown({**told, "accepted": accepted}), public=False))
+        assert f"{text} Few" in Page(page).text

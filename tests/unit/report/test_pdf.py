@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +17,7 @@ import pytest
 from starshade.errors import OutputError
 from starshade.report import pdf
 from starshade.report.pdf import BROWSERS, find_browser, pdf_command, save_pdf
+from starshade.scratch import sweep_scratch
 
 Browser = Callable[..., str]
 _PRINTS = 'for a in "$@"; do case $a in --print-to-pdf=*) {};; esac; done'
@@ -42,6 +46,23 @@ def browser(tmp_path: Path) -> Browser:
 
 def printing(text: str) -> str:
     return _PRINTS.format(f"printf '{text}' > \"${{a#--print-to-pdf=}}\"")
+
+
+def test_what_a_killed_command_leaves_is_removed_by_the_next(
+    report: Path, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = tmp_path / "temporary"
+    room.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(room))
+    kill = browser(f"{printing('%%PDF-1.4')}; kill -9 $PPID")
+    code = f"from starshade.report.pdf import save_pdf; save_pdf({str(report)!r}, "
+    code += f"{str(tmp_path / 'r.pdf')!r}, {kill!r}, public=False)"
+    killed = subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(room)})
+    assert killed.returncode == -signal.SIGKILL
+    assert not (tmp_path / "r.pdf").exists()
+    assert list(room.rglob("report.pdf"))
+    sweep_scratch()
+    assert not list(room.iterdir())
 
 
 @pytest.mark.parametrize(("public", "mode"), [(True, 0o644), (False, 0o600)])
