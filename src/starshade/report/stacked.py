@@ -83,6 +83,7 @@ def remains_bar(remains: Mapping[str, Any]) -> Spec:
 def kinds_bar(kinds: Kinds) -> Spec:
     """Draw the utility of the ratings alone; `kinds` as of `remains_bar`."""
     colours = _colours(kinds)
+    kinds = [kind for kind in kinds if kind["share"] > 0]
     bar = _bar("All ratings of the original data", kinds, colours)
     return _drawn(f"Utility of the ratings. {_listed(kinds)}.", [bar], _legend(kinds, colours), [])
 

@@ -116,7 +116,7 @@ def test_pictures_follow_the_readers_light_and_dark(opened: Opened) -> None:
         for name in ("before", "after"):
             marks = f'figure svg [fill="{PALETTE[name][0]}"]'
             assert report.style(marks, "fill") == _rgb(PALETTE[name][side])
-        assert report.style("figure svg text", "fill") == _rgb(PALETTE["ink"][side])
+        assert report.style(".first svg text", "fill") == _rgb(PALETTE["ink"][side])
 
 
 def test_paper_is_dark_on_white_whatever_the_screen_is(opened: Opened) -> None:
@@ -182,9 +182,9 @@ def test_the_public_edition_fits_two_pages(
 def test_tables_too_wide_are_scrolled_by_keyboard(opened: Opened) -> None:
     page = opened("internal", 360).page
     press_tab(page)
-    assert page.evaluate("document.activeElement.textContent") == "To the verdict"
+    assert page.evaluate("document.activeElement.textContent") == "To the decision"
     page.keyboard.press("Enter")
-    until(page, "location.hash === '#verdict'")
+    until(page, "location.hash === '#decision'")
     scrolled = set()
     for _ in range(32):
         press_tab(page)

@@ -81,7 +81,7 @@ def test_notices(tmp_path: Path) -> None:
 
     ratings = people(12)
     told = small_dossier(tmp_path, ratings=ratings).internal()
-    assert told["notices"] == ["The release has 12 records: too few to measure its risks."]
+    assert told["notices"] == ["The release has 12 records: too few for reliable figures."]
     bare = compile_dossier(ratings, tmp_path / "release", rng=0).internal()
     assert bare["notices"][0].startswith("No private key file was given")
 

@@ -396,7 +396,6 @@ def test_which_data_a_figure_is_of_is_said(pages: dict[bool, str], told: dict[st
     continued = {**told, "method": told["method"] | {"whose": whose}}
     text = Page(render_report(_shown(continued), public=False)).text
     assert f"70 records on 9 items: {whose}, by k-likeness" in text
-    assert "All data: 70 people, 200 items." in text
     assert f"of all your data; {percent(released['sparsity'])} of the released part" in text
 
 

@@ -44,7 +44,7 @@ def notices_of(result: AuditResult, release: Release) -> list[str]:
 
 def limits_of(release: Release, *, measured: bool) -> list[str]:
     """Return what limits either report; `measured`: whether an attack measured any risk."""
-    few = f"The release has {counted(release.n_records, 'record')}: too few to measure its risks."
+    few = f"The release has {counted(release.n_records, 'record')}: too few for reliable figures."
     nothing = "No risk was measured by an attack."
     return [few] * (release.n_records < FEW) + [nothing] * (not measured)
 
@@ -137,8 +137,19 @@ def _decision(result: AuditResult) -> str:
     fails = [each.name for each in result.checks if each.fails]
     open_ = [each.name for each in result.checks if each.status == "not measured"]
     parts = [
-        f"{what}: {'; '.join(CHECKED[name].title for name in dict.fromkeys(names))}."
+        f"{what}: {', '.join(_short(name) for name in dict.fromkeys(names))}."
         for what, names in (("Above the threshold", fails), ("Not measured", open_))
         if names
     ]
-    return " ".join([*parts, *(each.text for each in result.findings if not each.passed)])
+    parts += [each.text for each in result.findings if not each.passed]
+    parts = parts or ["Every check with a threshold is within it."]
+    known = result.check("membership-all")
+    if known.threshold is None and known.rate is not None:
+        parts.append(f"Without a threshold: {_short(known.name)} ({percent(known.rate.rate)}).")
+    return " ".join(parts)
+
+
+def _short(name: str) -> str:
+    """Return the title of a check without its figure and its limits."""
+    title = CHECKED[name].title.partition(" (")[0]
+    return title if name == "membership-all" else title.partition(",")[0]
