@@ -28,6 +28,8 @@ TERMS: Mapping[str, str] = {
     "linkability": "two partial profiles of one person lead to the same class.",
     "membership": "the adversary detects that a person is in the data.",
     "TPR at 1 % FPR": "members detected while 1 % of non-members are.",
+    "excess": "(rate − baseline) / (1 − baseline).",
+    "held-out RMSE": "typical error on ratings withheld beforehand.",
     "inference gain": "guesses about a person that are right because they took part.",
     "attribute disclosure": "a value follows with certainty.",
     "existence disclosure": "it follows from the release that a person rated an item.",
