@@ -86,7 +86,7 @@ def test_the_figures_of_its_table_are_measured(
         percent(checks[name]["other_values"]["AUC"]["rate"])
         for name in ("membership", "membership-all")
     ]
-    assert table["Inference gain"] == f"{100 * checks['inference']['value']:.1f}"
+    assert table["Inference gain"] == percent(checks["inference"]["value"])
     within = utility["recoverable_within_step"]
     assert table["Utility: ratings recoverable within ±1 step"] == percent(within)
     read, original = utility["held_out_read"], utility["held_out_original"]

@@ -41,7 +41,7 @@ def first_screen(result: AuditResult, advice: Sequence[str], following: str = ""
         if not check.inapplicable and (check is not all_known or check.threshold is not None):
             yield _line(check)
     if any(check.excess and check.rate is not None for check in result.checks):
-        yield "  +: excess over the baseline, (rate − baseline) / (1 − baseline)"
+        yield "  +: not a rate, but its excess: (rate − baseline) / (1 − baseline)"
     for finding in result.findings:
         if not finding.passed:
             yield from _wrapped(f"  ✗ {finding.text}", "    ")

@@ -31,7 +31,8 @@ class AuditSettings:
     )
     known: Sequence[int] = settable(
         "Known ratings per target",
-        "Number of known ratings to test instead of 2, 4 and 8, in addition to the policy's.",
+        "Number of known ratings to test; replaces 2, 4 and 8. The number that the policy sets is "
+        "always tested.",
         default=(2, 4, 8),
         kind="integers",
         least=1,
