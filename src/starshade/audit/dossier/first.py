@@ -14,6 +14,8 @@ from starshade.utility.round import UtilityRound, error_text
 
 #: people below which figures of single attacks say little
 FEW = 30
+#: follows the title of the class size where records are near each other, not equal
+NEAR = ", near records"
 _DOTS = 100
 
 
@@ -120,7 +122,7 @@ def _row(check: Check) -> dict[str, Any]:
     high = None if check.rate is None or counted_exactly else max(0.0, check.rate.high)
     limit = check.threshold
     return {
-        "title": check.title + ", near records" * _near(check),
+        "title": check.title + NEAR * _near(check),
         "name": check.name,
         "value": "–" if check.rate is None and not counted_exactly else check.value_text,
         "high": None if high is None or check.rate is None else percent(high),

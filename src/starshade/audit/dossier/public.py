@@ -18,7 +18,7 @@ import numpy as np
 from starshade.audit.checks.check import MARKS, Check, Status, Verdict
 from starshade.audit.checks.policy import CHECKED, POLICIES, Threshold, read_policy, share_of
 from starshade.audit.dossier.data import Bins
-from starshade.audit.dossier.first import limits_of
+from starshade.audit.dossier.first import NEAR, limits_of
 from starshade.audit.dossier.left_out import left_out_section
 from starshade.audit.dossier.losses import disclosure_rows
 from starshade.audit.dossier.release import (
@@ -200,7 +200,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
     return {
         "audience": "public",
         "verdict": _verdict(release, judgement),
-        "checks": [_row(each) for each in judgement.checks],
+        "checks": [_row(each, near=_proximate(release)) for each in judgement.checks],
         "accepted": [asdict(each) for each in judgement.accepted],
         "notices": limits_of(release, measured=judgement.measured),
         "findings": _findings(release, judgement),
@@ -236,10 +236,11 @@ def _proximate(release: Release) -> bool:
     return records_differ(release) and any(claim.model in PROXIMITY_MODELS for claim in claims)
 
 
-def _row(check: PublicCheck) -> dict[str, Any]:
+def _row(check: PublicCheck, *, near: bool) -> dict[str, Any]:
+    near = near and check.name == "class-size"
     return {
         "name": check.name,
-        "title": CHECKED[check.name].title,
+        "title": CHECKED[check.name].title + NEAR * near,
         "threshold": check.threshold,
         "source": check.source,
         "status": check.status,
