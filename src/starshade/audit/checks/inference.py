@@ -9,7 +9,6 @@ import numpy as np
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import (
     HEADLINE,
-    WORST,
     MembershipAt,
     MembershipResult,
 )
@@ -94,8 +93,8 @@ def membership(
         baseline=HEADLINE,
         threshold=threshold,
         beside=(("AUC", at.auc),),
-        note=f"AUC {at.auc}{_worst(at)}. A lower bound, by "
-        f"{counted(found.shadows, 'shadow release')}.",
+        note=f"AUC {at.auc}. A lower bound, by {counted(found.shadows, 'shadow release')}."
+        f"{_by_activity(at)}",
         targets=at.members,
         of=of,
         undecided=undecided,
@@ -112,12 +111,11 @@ def _more_shadows(at: MembershipAt, shadows: int) -> str | Advice:
     return Advice("Make more shadow releases: {}.", "shadows", needed)
 
 
-def _worst(at: MembershipAt) -> str:
-    """Return the share identified in the most exposed tenth by number of ratings."""
-    worst = None if at.own is None else at.own.groups.get(WORST)
-    if worst is None:
-        return ""
-    return f"; of the most exposed tenth by number of ratings, {percent(worst[0])} are identified"
+def _by_activity(at: MembershipAt) -> str:
+    """Return the share identified among people with few ratings, and with many."""
+    groups = {} if at.own is None else at.own.groups
+    parts = [f"{percent(share)} of {name}" for name, (share, _) in groups.items()]
+    return f" Identified by number of ratings: {', '.join(parts)}." if parts else ""
 
 
 def inference_gain(
