@@ -487,7 +487,9 @@ def test_notices_and_the_stated_context_are_said_first(for_all: dict[str, Any]) 
 
 
 def test_each_term_is_explained_once(pages: dict[bool, str]) -> None:
-    explained = re.findall(r'<small class="term"><b>([^<]+)</b>: ([^<]+)</small>', pages[True])
+    explained = re.findall(
+        r'<small class="term"><strong>([^<]+)</strong>: ([^<]+)</small>', pages[True]
+    )
     names = [name.lower() if len(name) > 1 else name for name, _ in explained]
     assert len(names) == len(set(names)) >= 10
     lowered = {name.lower(): text for name, text in TERMS.items()}
@@ -502,9 +504,9 @@ def test_a_term_is_explained_where_it_first_stands() -> None:
     )
     for _ in range(2):  # anew for each page
         first, again, other = environment().from_string(text).render().split("|")
-        assert first == f'<small class="term"><b>k</b>: {TERMS["k"]}</small>'
+        assert first == f'<small class="term"><strong>k</strong>: {TERMS["k"]}</small>'
         assert again == ""
-        assert other.startswith('<small class="term"><b>Cell</b>: ')
+        assert other.startswith('<small class="term"><strong>Cell</strong>: ')
 
 
 def test_a_method_that_is_not_known_has_no_uses(for_all: dict[str, Any]) -> None:
