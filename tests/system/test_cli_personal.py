@@ -211,7 +211,7 @@ def test_few_groups_are_told(ratings_csv: Path, people_csv: Path, tmp_path: Path
         1,
     )
     shown, noted = said(*make, *ASKED, *JOB, "--t", 0, "--out", tmp_path / "a")
-    assert "in 1 group of at least 3" in shown
+    assert "in 1 class of at least 3" in shown
     assert "1 class is left of 40; smaller l or larger t" in noted
 
 

@@ -244,6 +244,7 @@ def test_a_release_is_whole_with_receipt_reports_and_zip(
 ) -> None:
     folder = studio.store.places.release(released.id)
     assert sorted(path.name for path in folder.iterdir()) == [
+        "at-risk.csv",
         "receipt.json",
         "release",
         "release.zip",
