@@ -114,9 +114,11 @@ def older_names(cls: _Class) -> _Class:
     @wraps(build)
     def start(self: Any, *args: Any, **given: Any) -> None:
         for before in older.keys() & given.keys():
+            if older[before] in given:
+                continue  # both names: a TypeError, as of any unknown one
             text = f"{cls.__name__}({before}=…) is now called {older[before]}"
             warnings.warn(text, DeprecationWarning, stacklevel=2)
-            given.setdefault(older[before], given.pop(before))
+            given[older[before]] = given.pop(before)
         build(self, *args, **given)
 
     cls.__init__ = start  # type: ignore[misc]

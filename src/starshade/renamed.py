@@ -171,7 +171,7 @@ def older_keys(command: str, result: Any) -> Any:
         if isinstance(value, Mapping):
             return {
                 older.get(key, key): _STATUS[each]
-                if key == "status" and each in _STATUS
+                if key == "status" and isinstance(each, str) and each in _STATUS
                 else renamed(
                     each, {**older, **{new: old for old, new in _UNDER.get(key, {}).items()}}
                 )

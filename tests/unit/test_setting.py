@@ -264,3 +264,5 @@ def test_settings_by_the_names_of_earlier_versions() -> None:
         pytest.raises(ConfigError, match="min_posterior = 2"),
     ):
         Likelihood(sure=2)
+    with pytest.raises(TypeError, match="sure"):
+        Likelihood(sure=0.5, min_posterior=0.5)

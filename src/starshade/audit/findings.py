@@ -25,6 +25,7 @@ from starshade.release.manifest import Claim
 from starshade.release.personal.identifying import named_in
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
+from starshade.release.verify.claims import PROXIMITY_MODELS
 from starshade.utility.losses import class_sizes
 
 AUDIENCE = (
@@ -101,6 +102,13 @@ def records_differ(release: Release) -> bool:
         return False
     k = release.manifest.claimed_k
     return k is None or int(class_sizes(release)[-1]) < k
+
+
+def proximate(release: Release) -> bool:
+    """Return whether the release claims that records are near each other, not equal."""
+    return records_differ(release) and any(
+        claim.model in PROXIMITY_MODELS for claim in release.manifest.claims
+    )
 
 
 def understated(release: Release) -> tuple[str, str] | None:

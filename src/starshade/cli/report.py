@@ -282,8 +282,8 @@ def write(
 
 #: options that change nothing in what is found, and the seed, which comes last
 _ELSEWHERE = {"as_json", "json_schema", "threads", "memory", "quiet", "log_file", "seed"}
+_ELSEWHERE |= {"pdf", "risk_list"}
 _WRITTEN = {"out", "report"}  # a repeated report goes next to the release
-_EXTRA = {"pdf", "risk_list"}  # files that change nothing in the report
 _UNSAID: tuple[Any, ...] = (None, "none", [], {}, "")
 
 
@@ -297,11 +297,7 @@ def repeated(context: click.Context, release: Release, reading: Reading, seed: i
     words = ["starshade", str(context.info_name), hidden(ratings), folder, *reading.arguments()]
     for option in context.command.params:
         name = str(option.name)
-        if (
-            name in _ELSEWHERE | _EXTRA
-            or hasattr(reading, name)
-            or not isinstance(option, click.Option)
-        ):
+        if name in _ELSEWHERE or hasattr(reading, name) or not isinstance(option, click.Option):
             continue
         value = given.get(name)
         if option.is_flag:

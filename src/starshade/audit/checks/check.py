@@ -36,8 +36,6 @@ MARKS: dict[Status, str] = {
 #: why composition does not apply to a release alone
 ALONE = "no earlier release was named"
 SLACK = 1e-9  # credits are sums of 1/t
-#: checks of which the baseline is taken off already
-EXCESSES = ("singling-out", "linkability")
 _WIDE = 0.5  # length of an interval from which nothing is concluded
 _TOO_WIDE = "The interval is too wide to conclude."
 
@@ -193,7 +191,7 @@ class Check:
     @property
     def excess(self) -> bool:
         """Whether it is an excess over the baseline, (rate − baseline) / (1 − baseline)."""
-        return self.name in EXCESSES
+        return CHECKED[self.name].excess
 
     def _signed(self, text: str) -> str:
         return f"+{text}" if self.excess and not text.startswith("-") else text

@@ -38,6 +38,7 @@ class Checked:
 
     `formerly`: the name of the limit on it in earlier versions. `usual`: whether a policy without
     a threshold for it accepts the risk without limit; others are printed only.
+    `excess`: whether the baseline is taken off already: (rate − baseline) / (1 − baseline).
     """
 
     name: str
@@ -45,6 +46,7 @@ class Checked:
     meaning: str
     formerly: str = ""
     usual: bool = True
+    excess: bool = False
 
 
 CHECKED: Mapping[str, Checked] = {
@@ -62,12 +64,14 @@ CHECKED: Mapping[str, Checked] = {
             "Singling out, excess",
             "classes of which a predicate isolates one person, beyond the baseline",
             "predicate",
+            excess=True,
         ),
         Checked(
             "linkability",
             "Linkability, excess",
             "people whose two partial profiles lead to one class, beyond the baseline",
             "halves",
+            excess=True,
         ),
         Checked(
             "membership",

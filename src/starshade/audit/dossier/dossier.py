@@ -133,7 +133,7 @@ class Dossier:
 
     ``first``
         What page 1 has beside the verdict: ``{protection{known, before, after, dots_before,
-        dots_after, tested}, risks[{title, name, value, high, bar, end, limit, threshold, status,
+        dots_after, tested}, risks[{title, name, value, bar, end, limit, threshold, status,
         mark}], decision, utility}``; of a check with several numbers of known ratings the worst.
     ``variables``
         ``[{name, kind, technique}]``: each variable of the data, and what the release does to it.
@@ -396,7 +396,7 @@ def _judged(
     data = data_section(ratings, audited, release.scale)
     return {
         "verdict": verdict_section(result, release, audited.n_users, publishable),
-        "first": first_page(result),
+        "first": first_page(result, release),
         "variables": variables_section(ratings, release),
         "class_risk": risk_section(release),
         "claims": claim_rows(result.claims, beside=bool(release.manifest.quasi_identifiers)),

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from starshade.attack.shadows.resampled import FEWEST
 from starshade.audit.checks.check import MARKS, Check
 from starshade.audit.checks.policy import CHECKED
+from starshade.audit.findings import proximate
 from starshade.audit.result import AuditResult
-from starshade.audit.shares import PROXIMITY_CAVEAT
 from starshade.plain import counted, percent
 from starshade.release.table import Release
 from starshade.utility.round import UtilityRound, error_text
 
-#: people below which figures of single attacks say little
-FEW = 30
 #: follows the title of the class size where records are near each other, not equal
 NEAR = ", near records"
 _DOTS = 100
 
 
-def first_page(result: AuditResult) -> dict[str, Any]:
+def first_page(result: AuditResult, release: Release) -> dict[str, Any]:
     """Return the content of page 1, apart from verdict, accepted risks and context.
 
     ``protection``: ``{known, before, after, tested}``, shares in [0, 1] or None, by the strongest
@@ -28,10 +27,11 @@ def first_page(result: AuditResult) -> dict[str, Any]:
     ``near``: whether the records of a class are near each other, not equal.
     ``decision``: the checks that are not PASS, in a sentence. ``utility``: its two main figures.
     """
+    near = proximate(release)
     return {
         "protection": _protection(result),
-        "risks": [_row(each) for each in _worst(result)],
-        "near": any(_near(each) for each in result.checks),
+        "risks": [_row(each, near=near) for each in _worst(result)],
+        "near": near,
         "decision": _decision(result),
         "utility": _utility(result.utility_round),
     }
@@ -48,7 +48,7 @@ def limits_of(release: Release, *, measured: bool) -> list[str]:
     """Return what limits either report; `measured`: whether an attack measured any risk."""
     few = f"The release has {counted(release.n_records, 'record')}: too few for reliable figures."
     nothing = "No risk was measured by an attack."
-    return [few] * (release.n_records < FEW) + [nothing] * (not measured)
+    return [few] * (release.n_records < FEWEST) + [nothing] * (not measured)
 
 
 def dots(share: float | None) -> int | None:
@@ -113,19 +113,14 @@ def _gravity(check: Check) -> tuple[bool, bool, float]:
     return check.fails, check.status == "not measured", high
 
 
-def _near(check: Check) -> bool:
-    return check.name == "class-size" and check.note == PROXIMITY_CAVEAT
-
-
-def _row(check: Check) -> dict[str, Any]:
+def _row(check: Check, *, near: bool) -> dict[str, Any]:
     counted_exactly = check.size is not None
     high = None if check.rate is None or counted_exactly else max(0.0, check.rate.high)
     limit = check.threshold
     return {
-        "title": check.title + NEAR * _near(check),
+        "title": check.title + NEAR * (near and check.name == "class-size"),
         "name": check.name,
         "value": "–" if check.rate is None and not counted_exactly else check.value_text,
-        "high": None if high is None or check.rate is None else percent(high),
         "bar": None if high is None or check.rate is None else max(0.0, check.rate.rate),
         "end": high,
         "limit": None if limit is None or counted_exactly else float(limit.share),
@@ -140,7 +135,7 @@ def _decision(result: AuditResult) -> str:
     open_ = [each.name for each in result.checks if each.status == "not measured"]
     parts = [
         f"{what}: {', '.join(_short(name) for name in dict.fromkeys(names))}."
-        for what, names in (("Above the threshold", fails), ("Not measured", open_))
+        for what, names in (("Not within the threshold", fails), ("Not measured", open_))
         if names
     ]
     parts += [each.text for each in result.findings if not each.passed]

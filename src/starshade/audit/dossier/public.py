@@ -41,6 +41,7 @@ from starshade.audit.findings import (
     NO_NAME,
     NO_RARE_VALUE,
     models_of,
+    proximate,
     records_differ,
     title_of,
 )
@@ -55,7 +56,6 @@ from starshade.release.readable.describe import shares_of_cells
 from starshade.release.readable.examples import example_classes
 from starshade.release.show import sizes_shown
 from starshade.release.table import Release
-from starshade.release.verify.claims import PROXIMITY_MODELS
 from starshade.utility.losses import DisclosureShares, class_sizes
 from starshade.utility.rating_histogram import released_shares
 
@@ -200,7 +200,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
     return {
         "audience": "public",
         "verdict": _verdict(release, judgement),
-        "checks": [_row(each, near=_proximate(release)) for each in judgement.checks],
+        "checks": [_row(each, near=proximate(release)) for each in judgement.checks],
         "accepted": [asdict(each) for each in judgement.accepted],
         "notices": limits_of(release, measured=judgement.measured),
         "findings": _findings(release, judgement),
@@ -231,11 +231,6 @@ def _holds(release: Release) -> dict[str, Any]:
     }
 
 
-def _proximate(release: Release) -> bool:
-    claims = release.manifest.claims
-    return records_differ(release) and any(claim.model in PROXIMITY_MODELS for claim in claims)
-
-
 def _row(check: PublicCheck, *, near: bool) -> dict[str, Any]:
     near = near and check.name == "class-size"
     return {
@@ -256,12 +251,12 @@ def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
         paragraph += [f"{what}: {'; '.join(names)}."] if names else []
     paragraph += [row["text"] for row in _findings(release, judgement) if not row["passed"]]
     if judgement.alone:
-        paragraph += hidden(release, proximate=_proximate(release))
+        paragraph += hidden(release, proximate=proximate(release))
     if judgement.status("re-identification") == "pass":
         paragraph.append(_attack(release, judgement))
     if publishable:
         shares = DisclosureShares().measure(release).figures
-        paragraph += shown_of(shares, proximate=_proximate(release), fine=release.scale.fine)
+        paragraph += shown_of(shares, proximate=proximate(release), fine=release.scale.fine)
     return {
         "verdict": judgement.verdict,
         "passed": judgement.passed,
@@ -393,7 +388,7 @@ def _inside(release: Release) -> list[dict[str, Any]]:
 
 def _open(release: Release, judgement: Judgement) -> Iterator[str]:
     manifest, k = release.manifest, release.manifest.claimed_k
-    if _proximate(release):
+    if proximate(release):
         yield PROXIMITY_CAVEAT
     elif manifest.layout == "profile":
         yield "No privacy model bounds class linkage, nor what a profile discloses."

@@ -12,7 +12,7 @@ from starshade.audit.checks.check import MARKS, Verdict
 from starshade.audit.checks.policy import Policy
 from starshade.audit.dossier.release import tried_on
 from starshade.audit.evidence import best_of
-from starshade.audit.findings import records_differ, understated
+from starshade.audit.findings import proximate, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.result import AuditResult
 from starshade.audit.shares import (
@@ -26,7 +26,6 @@ from starshade.naming import Value, speak
 from starshade.plain import counted, percent
 from starshade.release.promise import crowd
 from starshade.release.table import Release
-from starshade.release.verify.claims import PROXIMITY_MODELS
 
 #: what a verdict means for a release
 MEANINGS: Mapping[Verdict, str] = {
@@ -154,16 +153,14 @@ def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
     Without names of attacks and intervals, which are elsewhere in a report. `people`: how many are
     in the release.
     """
-    proximate = records_differ(release) and any(
-        c["model"] in PROXIMITY_MODELS for c in result.claims
-    )
+    near = proximate(release)
     return " ".join(
         [
             f"{MEANINGS[result.verdict]} (policy {stated(result.policy)}).",
             *_reasons(result),
-            *(hidden(release, proximate=proximate) if result.passed_alone else ()),
-            *_attack_sentences(result, release, proximate=proximate, people=people),
-            *_disclosure_sentences(result, proximate=proximate),
+            *(hidden(release, proximate=near) if result.passed_alone else ()),
+            *_attack_sentences(result, release, proximate=near, people=people),
+            *_disclosure_sentences(result, proximate=near),
         ]
     )
 
